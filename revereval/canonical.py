@@ -1,0 +1,106 @@
+"""Canonical JSON, strict JSON and digests: one spelling for all that is hashed or compared."""
+
+import hashlib
+import json
+import math
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+).encode
+
+
+class StrictJSONError(ValueError):
+    """The text is not strict JSON; the message says what is wrong."""
+
+
+def canonical_bytes(value: object) -> bytes:
+    """UTF-8 canonical JSON: sorted keys, no spaces, no escapes but the necessary ones.
+
+    As RFC 8785 except that numbers keep Python's shortest spelling and lone surrogates, which
+    UTF-8 cannot hold, are written as `\\udXXX` escapes, so every text a model can send survives.
+    Raises ValueError for NaN and Infinity.
+    """
+    text = _encode(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def sha256_hex(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def utf8(text: str) -> bytes:
+    """UTF-8, with the three bytes a lone surrogate would take in place of an error."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a text's UTF-8 bytes."""
+    return sha256_hex(utf8(text))
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical JSON."""
+    return sha256_hex(canonical_bytes(value))
+
+
+def strict_json(text: str) -> Any:
+    """Parse RFC 8259 JSON; numbers with a fraction or exponent become exact `Decimal`s.
+
+    Raises StrictJSONError for duplicate keys at any depth, NaN, Infinity, a number beyond the
+    range of a double (1e999), nesting too deep to parse, and everything that is not JSON.
+    """
+    try:
+        return _STRICT.decode(text)
+    except RecursionError:
+        raise StrictJSONError("nested too deeply") from None
+    except StrictJSONError:
+        raise
+    except ValueError as error:
+        raise StrictJSONError(str(error)) from None
+
+
+def strict_json_prefix(text: str, start: int) -> tuple[Any, int]:
+    """Parse the one JSON value that begins at `start`; returns it and the index after it.
+
+    Raises StrictJSONError as `strict_json` does.
+    """
+    try:
+        return _STRICT.raw_decode(text, start)
+    except RecursionError:
+        raise StrictJSONError("nested too deeply") from None
+    except StrictJSONError:
+        raise
+    except ValueError as error:
+        raise StrictJSONError(str(error)) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise StrictJSONError(f"duplicate key {twice!r}")
+    return result
+
+
+def _constant(name: str) -> NoReturn:
+    raise StrictJSONError(f"{name} is not JSON")
+
+
+def _finite(number: str) -> Decimal:
+    if math.isinf(float(number)):
+        raise StrictJSONError(f"number out of range: {number[:40]}")
+    try:
+        return Decimal(number)
+    except InvalidOperation:  # an exponent of some twenty digits: 1e-99999999999999999999
+        raise StrictJSONError(f"number out of range: {number[:40]}") from None
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
