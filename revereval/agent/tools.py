@@ -1,0 +1,169 @@
+"""The agent's read-only tool surface: the same three tools in the capture and in both arms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from revereval.provider.wire import Call, ToolSpec
+from revereval.terms import ArchiveOutcome
+
+MAX_READ_BYTES = 50 * 1024
+MAX_READ_LINES = 2000
+
+READ = "read"
+ARCHIVE_TOOLS = ("search_evidence", "recover_evidence")
+
+
+def _integer(description: str) -> dict[str, str]:
+    return {"type": "integer", "description": description}
+
+
+def _parameters(required: list[str], **properties: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+TOOL_SPECS = (
+    ToolSpec(
+        READ,
+        "Read a listed source file, at most 2,000 lines or 50 KiB a call.",
+        _parameters(
+            ["path"],
+            path={"type": "string", "description": "One of the listed files."},
+            offset=_integer("First line, counted from 1 (default 1)."),
+            limit=_integer("Lines to read (default and maximum 2000)."),
+        ),
+    ),
+    ToolSpec(
+        "search_evidence",
+        "Find literal text (ASCII case ignored) in what you have read so far, shortened or not. "
+        "Successful search_evidence and recover_evidence calls share one small allowance.",
+        _parameters(
+            ["query", "chars"],
+            query={"type": "string", "description": "1 to 256 characters."},
+            chars=_integer("Code points of original text to show with each match, 1 to 2000."),
+        ),
+    ),
+    ToolSpec(
+        "recover_evidence",
+        "Show an exact part of an observation by the handle that its shortened form names.",
+        _parameters(
+            ["handle", "start", "chars"],
+            handle={"type": "string", "description": "The observation's handle."},
+            start=_integer("First code point, counted from 0."),
+            chars=_integer("Code points to show, 1 to 8192."),
+        ),
+    ),
+)
+
+
+class ArchiveResult(Protocol):
+    @property
+    def outcome(self) -> ArchiveOutcome: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def remaining(self) -> int: ...
+
+
+class Archive(Protocol):
+    """Where the originals are kept and found again."""
+
+    def add(self, text: str) -> str: ...
+
+    def call(self, call_id: str, name: str, arguments: Mapping[str, Any]) -> ArchiveResult: ...
+
+    def bad_arguments(self, problem: str) -> ArchiveResult: ...
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """One observation: its text and what the text alone cannot say."""
+
+    call: Call
+    text: str
+    error: str | None = None
+    """Why it is an error observation: an archive outcome, `denied_access`, `bad_arguments` or
+    `unknown_tool`; None for a result."""
+    archive: ArchiveOutcome | None = None
+    """The outcome of an archive call, None for every other tool."""
+    archive_calls_left: int | None = None
+
+
+class ReadOnlyTools:
+    """Executes calls against texts held in memory; never raises, never writes."""
+
+    def __init__(self, files: Mapping[str, str], archive: Archive) -> None:
+        self._files = files
+        self._archive = archive
+
+    def observe(self, call: Call) -> ToolResult:
+        if call.name in ARCHIVE_TOOLS:
+            return self._archived(call)
+        if call.problem:
+            return _error(call, "bad_arguments", call.problem)
+        if call.name != READ:
+            known = ", ".join(spec.name for spec in TOOL_SPECS)
+            return _error(call, "unknown_tool", f"the tools are {known}")
+        result = read(self._files, call)
+        if result.error is None:
+            self._archive.add(result.text)
+        return result
+
+    def _archived(self, call: Call) -> ToolResult:
+        if call.problem:
+            result = self._archive.bad_arguments(call.problem)
+        else:
+            result = self._archive.call(call.id, call.name, call.arguments)
+        error = None if result.outcome is ArchiveOutcome.OK else result.outcome.value
+        return ToolResult(call, result.text, error, result.outcome, result.remaining)
+
+
+def read(files: Mapping[str, str], call: Call) -> ToolResult:
+    """`read(path, offset?, limit?)` over an allowlist of whole files; offset and limit in lines."""
+    path, offset, limit = (call.arguments.get(key) for key in ("path", "offset", "limit"))
+    offset, limit = 1 if offset is None else offset, MAX_READ_LINES if limit is None else limit
+    if set(call.arguments) - {"path", "offset", "limit"}:
+        return _error(call, "bad_arguments", "allowed are path, offset and limit")
+    if not isinstance(path, str):
+        return _error(call, "bad_arguments", "path must be a string")
+    if type(limit) is not int or not 1 <= limit <= MAX_READ_LINES:
+        return _error(call, "bad_arguments", f"limit must be from 1 to {MAX_READ_LINES}")
+    text = files.get(path)
+    if text is None:
+        return _error(call, "denied_access", "not one of the listed files")
+    lines = text.split("\n")
+    if lines[-1] == "" and len(lines) > 1:
+        lines.pop()
+    if type(offset) is not int or not 1 <= offset <= len(lines):
+        return _error(call, "bad_arguments", f"offset must be from 1 to {len(lines)}")
+    return ToolResult(call, _page(lines, offset, limit))
+
+
+def _page(lines: list[str], offset: int, limit: int) -> str:
+    """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so."""
+    size, end = 0, offset - 1
+    while end < min(len(lines), offset - 1 + limit):
+        size += len(lines[end].encode()) + 1
+        if size > MAX_READ_BYTES:
+            break
+        end += 1
+    if end == offset - 1:
+        shown = lines[end].encode()[:MAX_READ_BYTES].decode("utf-8", "ignore")
+        notes = [f"line {offset} is cut at {MAX_READ_BYTES} bytes"]
+        end += 1
+    else:
+        shown, notes = "\n".join(lines[offset - 1 : end]), []
+    if end < len(lines):
+        notes.append(f"lines {offset} to {end} of {len(lines)}; continue with offset={end + 1}")
+    return shown + "".join(f"\n[{note}]" for note in notes)
+
+
+def _error(call: Call, kind: str, problem: str) -> ToolResult:
+    return ToolResult(call, f"error: {kind}: {problem}", kind)
