@@ -1,0 +1,168 @@
+"""Opening the one SQLite file safely: its checks, its settings, its errors in words."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import StaticPool
+from sqlmodel import SQLModel
+
+from revereval.errors import InputError, NothingMaySpendError
+from revereval.ledger.tables import SCHEMA_VERSION
+
+APPLICATION_ID = 0x72657665
+"""`reve` in ASCII, as SQLite's application_id: this file is a revereval ledger."""
+
+BUSY_TIMEOUT_S = 10
+_NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p"})
+
+
+class Database:
+    """One connection of one process to one ledger file.
+
+    Raises InputError when the file cannot serve (missing, read-only, locked, newer, no ledger, on
+    a network file system) and NothingMaySpendError when the disk is full.
+    """
+
+    def __init__(self, path: Path, *, write: bool) -> None:
+        self.path = path
+        self._pid = os.getpid()
+        if write:
+            _prepare_file(path)
+        elif not path.is_file():
+            raise InputError(path, "", "no ledger here; --ledger names another file")
+        mode = "rw" if write else "ro"
+        self._engine = create_engine(
+            f"sqlite:///file:{_uri(path)}?mode={mode}&uri=true",
+            poolclass=StaticPool,
+            connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None},
+        )
+        event.listen(self._engine, "connect", _configure)
+        with self._in_words():
+            self._check(write)
+
+    def _check(self, write: bool) -> None:
+        with self._engine.connect() as connection:
+            version = self._version(connection)
+            if version == 0 and write:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                if self._version(connection) == 0:
+                    _create(connection)
+                connection.exec_driver_sql("COMMIT")
+                version = SCHEMA_VERSION
+            if version == 0:
+                raise InputError(self.path, "", "an empty ledger: nothing was recorded in it")
+            if version > SCHEMA_VERSION:
+                problem = f"is {version}, this revereval knows {SCHEMA_VERSION}: update it"
+                raise InputError(self.path, "schema_version", problem)
+
+    def _version(self, connection: Connection) -> int:
+        """0 for a file without tables. Raises InputError for SQLite files of other programs."""
+        found = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+        version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+        tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+        if found != APPLICATION_ID and (tables or version):
+            raise InputError(self.path, "", "an SQLite file, but not a revereval ledger")
+        return version
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A short read; keep no cursor open across slow work (the WAL cannot shrink under it)."""
+        self._same_process()
+        with self._in_words(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction, immediate, so that it waits for its lock before it reads anything."""
+        self._same_process()
+        with self._in_words(), self._engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                # SQLite rolls back by itself on some errors; the first error is the one to show
+                with suppress(DBAPIError):
+                    connection.exec_driver_sql("ROLLBACK")
+                raise
+            connection.exec_driver_sql("COMMIT")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _same_process(self) -> None:
+        if os.getpid() != self._pid:
+            raise RuntimeError("a ledger connection does not outlive a fork: open it again")
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise _explained(self.path, error) from error
+
+
+def _explained(path: Path, error: DBAPIError) -> Exception:
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return NothingMaySpendError(f"{path}: the disk is full; nothing more is dispatched")
+    problems = {
+        sqlite3.SQLITE_BUSY: f"locked by another process (waited {BUSY_TIMEOUT_S} s)",
+        sqlite3.SQLITE_READONLY: "read-only; a ledger must be writable for this",
+        sqlite3.SQLITE_NOTADB: "not an SQLite file; --ledger must name a revereval ledger",
+        sqlite3.SQLITE_CORRUPT: "damaged: SQLite cannot read it",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+        sqlite3.SQLITE_IOERR: "input/output error",
+    }
+    if code in problems:
+        return InputError(path, "", problems[code])
+    return error
+
+
+def _uri(path: Path) -> str:
+    return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _prepare_file(path: Path) -> None:
+    """Create the file with mode 0600, or see that this one may be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise InputError(path, "", error.strerror or "cannot be opened") from None
+    if not path.stat().st_mode & stat.S_IWUSR:
+        raise InputError(path, "", "read-only; a ledger must be writable for this")
+    kind = _file_system(path)
+    if kind in _NETWORK_FILE_SYSTEMS:
+        raise InputError(path, "", f"on a network file system ({kind}); use a local disk")
+
+
+def _file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """The type of the file system that holds `path`; "" where the system does not tell."""
+    try:
+        lines = mounts.read_text(errors="replace").splitlines()
+    except OSError:
+        return ""
+    resolved = path.resolve()
+    fields = [line.split(" ") for line in lines]
+    holding = [(point, kind) for _, point, kind, *_ in fields if resolved.is_relative_to(point)]
+    return max(holding, key=lambda entry: len(entry[0]), default=("", ""))[1]
+
+
+def _configure(connection: Any, _: object) -> None:
+    """Set what SQLite forgets between connections."""
+    for pragma in ("foreign_keys = ON", "synchronous = FULL", "journal_size_limit = 67108864"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _create(connection: Connection) -> None:
+    SQLModel.metadata.create_all(connection)
+    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -1,0 +1,43 @@
+"""Token totals of a run's stages: a total is unknown as soon as one of its parts is."""
+
+from dataclasses import dataclass
+from sqlalchemy import Connection, case, func, select
+
+from revereval.ledger.tables import Request, table
+from revereval.terms import Stage
+
+_REQUEST = table(Request)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Of the completed requests of one stage; tokens are None where a reply left one unknown."""
+
+    requests: int = 0
+    uncached_tokens: int | None = 0
+    cached_tokens: int | None = 0
+    output_tokens: int | None = 0
+    unknown_usage: int = 0
+    """Requests with U, C or O unknown."""
+    flagged_usage: int = 0
+    """Requests whose reported usage contradicts itself."""
+
+
+def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
+    """Totals by stage, for the stages that completed a request."""
+    columns = [_REQUEST.c[f"{kind}_tokens"] for kind in ("uncached", "cached", "output")]
+    unknown = columns[0].is_(None) | columns[1].is_(None) | columns[2].is_(None)
+    flagged = _REQUEST.c.usage_flags != ""
+    known = [case((func.count(c) == func.count(), func.sum(c))) for c in columns]
+    statement = (
+        select(
+            _REQUEST.c.stage,
+            func.count(),
+            *known,
+            func.count(case((unknown, 1))),
+            func.count(case((flagged, 1))),
+        )
+        .where((_REQUEST.c.run_id == run_id) & _REQUEST.c.completed_at.is_not(None))
+        .group_by(_REQUEST.c.stage)
+    )
+    return {Stage(stage): Totals(*row) for stage, *row in connection.execute(statement)}

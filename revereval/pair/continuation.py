@@ -1,0 +1,140 @@
+"""A continuation: one arm's requests after the tape, and the endpoint they come to."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Row
+
+from revereval.canonical import utf8
+from revereval.ledger.blobs import BlobChangedError
+from revereval.ledger.runs import load_run, store_blob, update_arm
+from revereval.pair.ending import Capped, Paused, Stopped
+from revereval.pair.signals import SignalledError
+from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
+from revereval.pair.tape import SealBrokenError, load_recorded, load_tape
+from revereval.tasks.scoring import score
+from revereval.tasks.snapshot import Snapshot, SnapshotChangedError, open_snapshot
+from revereval.terms import (
+    INTEGRITY_FAULTS,
+    ArmName,
+    Companion,
+    Contract,
+    Endpoint,
+    Stage,
+    StopReason,
+    UnexecutedReason,
+)
+
+
+def continue_arm(work: Work, run_id: int, name: ArmName) -> None:
+    """Run or resume one arm and record its endpoint; nothing if it has ended.
+
+    Raises `Paused.cause`, SignalledError and InputError with the arm left to be resumed.
+    """
+    arms = {arm.name: arm for arm in load_run(work.database, run_id).arms}
+    arm, other = arms[name], arms[name.companion]
+    withheld = _withheld(work, arm, other)
+    if withheld is not None:
+        if arm.endpoint == Endpoint.UNEXECUTED:
+            update_arm(work.database, run_id, name, reason=withheld)
+        return
+    stage = Stage(name)
+    was_withheld = arm.reason == UnexecutedReason.COMPANION_RULE
+    reason = UnexecutedReason.NOT_STARTED if was_withheld else arm.reason
+    state = owed(work, run_id, stage, reason)
+    if state is Owed.JUDGEMENT:
+        values = {"reason": StopReason.IN_DOUBT, "detail": IN_DOUBT_DETAIL}
+        update_arm(work.database, run_id, name, ended_at=work.now(), **values)
+    if state is Owed.WORK:
+        _execute(work, run_id, arm)
+
+
+def _withheld(work: Work, arm: Row[Any], other: Row[Any]) -> UnexecutedReason | None:
+    """Why a companion is not to be run, given how the first arm ended; None if it is."""
+    if arm.turn == 1:
+        return None
+    if other.endpoint == Endpoint.STOPPED and other.reason in INTEGRITY_FAULTS:
+        return UnexecutedReason(other.reason)
+    answered = other.endpoint in (Endpoint.CORRECT, Endpoint.WRONG)
+    if work.plan.config.companion is Companion.AFTER_ANSWER and not answered:
+        return UnexecutedReason.COMPANION_RULE
+    return None
+
+
+def _execute(work: Work, run_id: int, arm: Row[Any]) -> None:
+    name = ArmName(arm.name)
+    snapshot: Snapshot | SnapshotChangedError
+    try:
+        snapshot = open_snapshot(work.plan.task.source)
+    except SnapshotChangedError as error:
+        snapshot = error
+    update_arm(
+        work.database,
+        run_id,
+        name,
+        endpoint=Endpoint.STOPPED,
+        reason=StopReason.INTERRUPTED,
+        detail="",
+        started_at=arm.started_at or work.now(),
+        ended_at=None,
+    )
+    if isinstance(snapshot, SnapshotChangedError):
+        _end(work, run_id, name, Endpoint.STOPPED, StopReason.SNAPSHOT_CHANGED, str(snapshot))
+        return
+    try:
+        tape = load_tape(work.database, run_id)
+        recorded = load_recorded(work.database, run_id, Stage(name))
+    except (SealBrokenError, BlobChangedError) as error:
+        _end(work, run_id, name, Endpoint.STOPPED, StopReason.SEAL_BROKEN, str(error))
+        return
+    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, tape), name)
+
+
+def _converse(conversing: Conversing, name: ArmName) -> None:
+    """Run the loop and turn its end into the arm's endpoint."""
+    work, run_id = conversing.work, conversing.run_id
+
+    def end(endpoint: Endpoint, reason: StopReason | None, detail: str, **answer: Any) -> None:
+        meters = asdict(conversing.gate.meters)
+        _end(work, run_id, name, endpoint, reason, detail, **meters, **answer)
+
+    try:
+        text = conversing.answer()
+    except Capped:
+        end(Endpoint.CAPPED, None, "")
+    except Stopped as stopped:
+        end(Endpoint.STOPPED, stopped.reason, stopped.detail)
+    except Paused as paused:
+        update_arm(work.database, run_id, name, detail=str(paused))
+        raise paused.cause from None
+    except SignalledError as error:
+        if conversing.dispatcher.in_flight:
+            end(Endpoint.STOPPED, StopReason.AMBIGUOUS_DISPATCH, str(error))
+        raise
+    else:
+        scores = score(text, work.plan.task.gold, work.plan.task.keys)
+        strict = work.plan.config.contract is Contract.STRICT
+        accepted = scores.strict if strict else scores.extracted
+        end(
+            Endpoint.CORRECT if accepted else Endpoint.WRONG,
+            None,
+            "",
+            answer_blob_id=store_blob(work.database, utf8(text)),
+            extracted=scores.extracted,
+            strict=scores.strict,
+            extracted_reason=scores.extracted_reason or "",
+            strict_reason=scores.strict_reason or "",
+        )
+
+
+def _end(
+    work: Work,
+    run_id: int,
+    name: ArmName,
+    endpoint: Endpoint,
+    reason: StopReason | None,
+    detail: str,
+    **values: Any,
+) -> None:
+    ended = {"endpoint": endpoint, "reason": reason, "detail": detail, "ended_at": work.now()}
+    update_arm(work.database, run_id, name, **ended, **values)

@@ -1,0 +1,140 @@
+"""The plan: everything fixed before any outcome is seen, under one digest."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from revereval.agent.prompt import SYSTEM, opening
+from revereval.agent.tools import TOOL_SPECS
+from revereval.canonical import canonical_bytes, digest, sha256_hex
+from revereval.errors import InputError
+from revereval.pair.allocation import first_arm
+from revereval.pair.config import Config
+from revereval.provider import body
+from revereval.provider.body import Item
+from revereval.provider.settings import ProviderSettings
+from revereval.provider.wire import WIRES, Wire
+from revereval.tasks.spec import Task, load_task, siblings
+from revereval.terms import ArmName
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`document` is what the digest covers; task, config and wire are the same things at work."""
+
+    document: Mapping[str, Any]
+    task: Task
+    config: Config
+    first_arm: ArmName
+
+    @property
+    def digest(self) -> str:
+        return digest(self.document)
+
+    @property
+    def wire(self) -> Wire:
+        return WIRES[self.config.provider.protocol]
+
+    @property
+    def head(self) -> bytes:
+        return _head(self.config.provider)
+
+    @property
+    def opening(self) -> list[Item]:
+        return _opening(self.task, self.wire)
+
+
+def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
+    """Raises InputError when the task or a fitting task's id is not as it must be."""
+    task = load_task(tasks_dir, task_id)
+    group = siblings(tasks_dir, task.source.group)
+    first = first_arm(config.seed, task.source.group, group, task.id)
+    settings = config.model_dump(mode="json")
+    wire = WIRES[config.provider.protocol]
+    source = task.source
+    document = {
+        "version": 1,
+        "task": {
+            "id": task.id,
+            "source_group": source.group,
+            "digest": task.digest,
+            "package": source.package,
+            "version": source.version,
+            "files": dict(source.files),
+            "keys": {key: str(kind) for key, kind in task.keys.items()},
+            "siblings": list(group),
+        },
+        "snapshot_digest": source.snapshot_digest,
+        "gold_digest": task.gold_digest,
+        "provider": {**settings["provider"], "wire": config.provider.protocol},
+        "head_digest": sha256_hex(_head(config.provider)),
+        "opening_digest": _opening_digest(task, wire),
+        "projection": settings["projection"],
+        "limits": settings["limits"],
+        "companion": config.companion,
+        "endpoint_definition": config.endpoint,
+        "contract": config.contract,
+        "seed": config.seed,
+        "first_arm": first,
+        "fitting": task.id in config.fitting_tasks,
+    }
+    return Plan(json.loads(canonical_bytes(document)), task, config, first)
+
+
+def recorded_plan(document: str, tasks_dir: Path) -> Plan:
+    """The plan of a recorded run, with its task read again for prompt and gold.
+
+    Raises InputError when the task is gone or no longer what was planned.
+    """
+    planned = json.loads(document)
+    task = load_task(tasks_dir, planned["task"]["id"])
+    config = Config.model_validate(_settings(planned))
+    plan = Plan(planned, task, config, ArmName(planned["first_arm"]))
+    found = {
+        "snapshot_digest": (planned["snapshot_digest"], task.source.snapshot_digest),
+        "digest": (planned["task"]["digest"], task.digest),
+        "gold_digest": (planned["gold_digest"], task.gold_digest),
+        "opening_digest": (planned["opening_digest"], _opening_digest(task, plan.wire)),
+        "head_digest": (planned["head_digest"], sha256_hex(plan.head)),
+    }
+    for field, (then, now) in found.items():
+        if then != now:
+            problem = f"was {then[:12]}… in the run's plan and is {now[:12]}…: start a new run"
+            raise InputError(f"task {task.id}", field, problem)
+    return plan
+
+
+def _settings(planned: Mapping[str, Any]) -> dict[str, Any]:
+    provider = dict(planned["provider"])
+    if provider["kind"] != "scripted":
+        del provider["wire"]
+    return {
+        "seed": planned["seed"],
+        "companion": planned["companion"],
+        "endpoint": planned["endpoint_definition"],
+        "contract": planned["contract"],
+        "fitting_tasks": [planned["task"]["id"]] if planned["fitting"] else [],
+        "provider": provider,
+        "projection": planned["projection"],
+        "limits": planned["limits"],
+    }
+
+
+def _head(settings: ProviderSettings) -> bytes:
+    """The body up to its first item: model, tools and sampling, alike in capture, F and P."""
+    wire = WIRES[settings.protocol]
+    fields = {**wire.settings(settings.model, TOOL_SPECS), **settings.sampling}
+    return body.head(fields, wire.items_field)
+
+
+def _opening(task: Task, wire: Wire) -> list[Item]:
+    source = task.source
+    package = f"{source.package} {source.version}"
+    user = opening(task.prompt, package, source.files, task.premises, task.keys)
+    return [wire.message("system", SYSTEM), wire.message("user", user)]
+
+
+def _opening_digest(task: Task, wire: Wire) -> str:
+    return digest([dict(item.value) for item in _opening(task, wire)])

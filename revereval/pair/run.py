@@ -1,0 +1,50 @@
+"""A whole run: its plan row, its capture, its boundary, and both continuations in their order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from revereval.canonical import canonical_bytes
+from revereval.ledger.runs import load_run
+from revereval.pair.capture import capture
+from revereval.pair.continuation import continue_arm
+from revereval.pair.lock import run_lock
+from revereval.pair.plan import Plan
+from revereval.pair.stage import Work
+from revereval.terms import ArmName
+
+
+def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
+    """The plan as a row of the ledger."""
+    config, task = plan.config, plan.task
+    return {
+        "digest": plan.digest,
+        "document": canonical_bytes(plan.document).decode(),
+        "task_id": task.id,
+        "source_group": task.source.group,
+        "task_digest": task.digest,
+        "snapshot_digest": task.source.snapshot_digest,
+        "gold_digest": task.gold_digest,
+        "provider": config.provider.kind,
+        "model": config.provider.model,
+        "seed": config.seed,
+        "first_arm": plan.first_arm,
+        "companion": config.companion,
+        "endpoint_definition": config.endpoint,
+        "contract": config.contract,
+        "fitting": plan.document["fitting"],
+        "created_at": now,
+    }
+
+
+def run_capture(work: Work, run_id: int) -> None:
+    """The capture alone. Raises as `capture` does, and InputError while the run is locked."""
+    with run_lock(work.database.path, run_id):
+        capture(work, run_id)
+
+
+def run_pair(work: Work, run_id: int) -> None:
+    """Capture if needed, then the continuations that are owed. Raises as `run_capture` does."""
+    with run_lock(work.database.path, run_id):
+        capture(work, run_id)
+        for arm in load_run(work.database, run_id).arms:
+            continue_arm(work, run_id, ArmName(arm.name))
