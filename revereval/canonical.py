@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
@@ -38,6 +39,13 @@ def sha256_hex(data: bytes) -> str:
 def utf8(text: str) -> bytes:
     """UTF-8, with the three bytes a lone surrogate would take in place of an error."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def escaped(text: str) -> str:
+    """Text that UTF-8 and SQLite's functions can hold: lone surrogates and NUL as escapes."""
+    if text.isascii():
+        return text.replace("\0", "\\x00")
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def text_digest(text: str) -> str:
@@ -84,8 +92,8 @@ def strict_json_prefix(text: str, start: int) -> tuple[Any, int]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise StrictJSONError(f"duplicate key {twice!r}")
     return result
 

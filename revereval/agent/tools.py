@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Protocol
 
 from revereval.provider.wire import Call, ToolSpec
@@ -148,18 +149,18 @@ def read(files: Mapping[str, str], call: Call) -> ToolResult:
 
 def _page(lines: list[str], offset: int, limit: int) -> str:
     """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so."""
-    size, end = 0, offset - 1
-    while end < min(len(lines), offset - 1 + limit):
-        size += len(lines[end].encode()) + 1
-        if size > MAX_READ_BYTES:
-            break
-        end += 1
+    end = min(len(lines), offset - 1 + limit)
+    shown = "\n".join(lines[offset - 1 : end])
+    if len(shown.encode()) > MAX_READ_BYTES:
+        sizes = accumulate(len(line.encode()) + 1 for line in lines[offset - 1 : end])
+        fitting = sum(1 for _ in takewhile(lambda size: size - 1 <= MAX_READ_BYTES, sizes))
+        end = offset - 1 + fitting
+        shown = "\n".join(lines[offset - 1 : end])
+    notes = []
     if end == offset - 1:
         shown = lines[end].encode()[:MAX_READ_BYTES].decode("utf-8", "ignore")
-        notes = [f"line {offset} is cut at {MAX_READ_BYTES} bytes"]
+        notes.append(f"line {offset} is cut at {MAX_READ_BYTES} bytes")
         end += 1
-    else:
-        shown, notes = "\n".join(lines[offset - 1 : end]), []
     if end < len(lines):
         notes.append(f"lines {offset} to {end} of {len(lines)}; continue with offset={end + 1}")
     return shown + "".join(f"\n[{note}]" for note in notes)

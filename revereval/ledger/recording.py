@@ -1,27 +1,14 @@
 """Writing one stage of one run as it happens: intent before a dispatch, the facts after it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, update
-
-from revereval.ledger.blobs import edits_json, inserted_id, put_blob
+from revereval.ledger import sql
+from revereval.ledger.blobs import edits_json, put_blob
 from revereval.ledger.database import Database
-from revereval.ledger.tables import (
-    ArchiveCall,
-    Arm,
-    Attempt,
-    Decision,
-    Observation,
-    Request,
-    Run,
-    table,
-)
+from revereval.ledger.sql import insert_sql, update_sql
 from revereval.terms import ArchiveOutcome, AttemptState, DecisionReason, Stage
-
-_RUN, _REQUEST, _ATTEMPT, _ARM = table(Run), table(Request), table(Attempt), table(Arm)
-_OBSERVATION, _DECISION, _ARCHIVE = table(Observation), table(Decision), table(ArchiveCall)
 
 
 @dataclass(frozen=True)
@@ -111,25 +98,25 @@ class StageRecorder:
     database: Database
     run_id: int
     stage: Stage
-    now: Any
-    """() -> ISO 8601 time in UTC."""
+    now: Callable[[], str]
+    """ISO 8601 time in UTC."""
     _blob_ids: dict[bytes, int] = field(default_factory=dict)
 
     def intend(self, request: NewRequest) -> tuple[int, int]:
         """Record a request and the intent of its first attempt; returns both ids."""
-        with self.database.writing() as connection:
-            request_id = self.prepare(connection, request)
-            return request_id, self._attempt(connection, request_id, 1)
+        with self.database.transaction():
+            request_id = self.prepare(request)
+            return request_id, self._attempt(request_id, 1)
 
     def intend_again(self, request_id: int, number: int) -> int:
         """Record the intent of a further attempt at the same request."""
-        with self.database.writing() as connection:
-            return self._attempt(connection, request_id, number)
+        with self.database.transaction():
+            return self._attempt(request_id, number)
 
     def fail(self, attempt_id: int, outcome: Outcome) -> None:
         """Close an attempt that did not complete its request."""
-        with self.database.writing() as connection:
-            self._close(connection, attempt_id, outcome)
+        with self.database.transaction():
+            self._close(attempt_id, outcome)
 
     def complete(
         self,
@@ -140,40 +127,41 @@ class StageRecorder:
         meters: Meters | None,
     ) -> None:
         """Close a request with its reply; `meters` for the stages that have an arm row."""
-        with self.database.writing() as connection:
-            reply_blob_id = self._close(connection, attempt_id, outcome)
-            values = {"completed_at": self.now(), "reply_blob_id": reply_blob_id}
-            values |= asdict(completion)
-            connection.execute(_COMPLETE, {"row_id": request_id, **values})
+        with self.database.transaction():
+            reply_blob_id = self._close(attempt_id, outcome)
+            done = {"completed_at": self.now(), "reply_blob_id": reply_blob_id}
+            self._run(_COMPLETE, {**vars(completion), **done, "row_id": request_id})
             if meters is not None:
                 key = {"row_run": self.run_id, "row_name": self.stage.value}
-                connection.execute(_METER, {**key, **asdict(meters)})
+                self._run(_METER, {**vars(meters), **key})
 
     def note(self, request: NewRequest) -> None:
         """Record the observations and decisions of a request that is never sent."""
-        with self.database.writing() as connection:
-            self._note(connection, request)
+        with self.database.transaction():
+            self._note(request)
 
     def first_suffix_request(self, blanked_digest: str) -> None:
         """Record the first suffix request with tool-result text blanked, and whether both match."""
-        f, p = _RUN.c.f_first_request_digest, _RUN.c.p_first_request_digest
-        column, other = (f, p) if self.stage is Stage.F else (p, f)
-        values = {column.name: blanked_digest, "first_requests_match": other == blanked_digest}
-        with self.database.writing() as connection:
-            connection.execute(update(_RUN).where(_RUN.c.id == self.run_id).values(values))
+        mine, other = ("f", "p") if self.stage is Stage.F else ("p", "f")
+        with self.database.transaction():
+            self._run(
+                f"UPDATE run SET {mine}_first_request_digest = :digest, first_requests_match ="  # noqa: S608 - f or p
+                f" {other}_first_request_digest = :digest WHERE id = :run",
+                {"digest": blanked_digest, "run": self.run_id},
+            )
 
-    def prepare(self, connection: Connection, request: NewRequest) -> int:
+    def prepare(self, request: NewRequest) -> int:
         """Record a request without an attempt, in the caller's transaction; returns its id."""
-        self._note(connection, request)
-        edits = [(index, self._blob(connection, data)) for index, data in request.edits]
+        self._note(request)
+        edits = [(index, self._blob(data)) for index, data in request.edits]
         row = {
             "run_id": self.run_id,
-            "stage": self.stage,
+            "stage": self.stage.value,
             "position": request.position,
             "digest": request.digest,
             "size_bytes": request.size_bytes,
             "metered_tokens": request.metered_tokens,
-            "head_blob_id": self._blob(connection, request.head),
+            "head_blob_id": self._blob(request.head),
             "base_id": request.base_id,
             "item_count": request.item_count,
             "edits": edits_json(edits),
@@ -181,81 +169,69 @@ class StageRecorder:
             "usage_flags": "",
             "prepared_at": self.now(),
         }
-        return inserted_id(connection.execute(_NEW_REQUEST, row))
+        return self._run(_NEW_REQUEST, row)
 
-    def _note(self, connection: Connection, request: NewRequest) -> None:
-        key = {"run_id": self.run_id, "stage": self.stage}
+    def _note(self, request: NewRequest) -> None:
+        key = {"run_id": self.run_id, "stage": self.stage.value}
         at = {**key, "request_position": request.position}
-        archived = []
-        observed = []
         for new in request.observations:
-            row = asdict(new)
-            archive, item = row.pop("archive"), row.pop("item")
-            observed.append({**at, **row, "item_blob_id": self._blob(connection, item)})
-            if archive is not None:
-                outcome, remaining = archive
-                call = {"observation": new.position, "outcome": outcome, "remaining": remaining}
-                archived.append({**key, **call})
-        decided = [{**at, **asdict(decision)} for decision in request.decisions]
-        pairs = ((_NEW_OBSERVATION, observed), (_NEW_ARCHIVE, archived), (_NEW_DECISION, decided))
-        for statement, rows in pairs:
-            if rows:
-                connection.execute(statement, rows)
+            row = {**vars(new), **at, "item_blob_id": self._blob(new.item)}
+            self._run(_NEW_OBSERVATION, row)
+            if new.archive is not None:
+                outcome, remaining = new.archive
+                call = {"observation": new.position, "remaining": remaining}
+                self._run(_NEW_ARCHIVE, {**key, **call, "outcome": outcome.value})
+        for decision in request.decisions:
+            self._run(_NEW_DECISION, {**vars(decision), **at, "reason": decision.reason.value})
 
-    def _attempt(self, connection: Connection, request_id: int, number: int) -> int:
-        row = {
-            "request_id": request_id,
-            "number": number,
-            "state": AttemptState.INTENT,
-            "started_at": self.now(),
-            "problem": "",
-        }
-        return inserted_id(connection.execute(_NEW_ATTEMPT, row))
+    def _attempt(self, request_id: int, number: int) -> int:
+        row = {"request_id": request_id, "number": number, "state": AttemptState.INTENT.value}
+        return self._run(_NEW_ATTEMPT, {**row, "started_at": self.now(), "problem": ""})
 
-    def _close(self, connection: Connection, attempt_id: int, outcome: Outcome) -> int | None:
-        reply = outcome.reply
-        reply_blob_id = None if reply is None else put_blob(connection, reply)
-        row = {
-            "row_id": attempt_id,
-            "state": outcome.state,
-            "ended_at": self.now(),
-            "status": outcome.status,
-            "problem": outcome.problem,
-            "retry_after": outcome.retry_after,
-            "reply_blob_id": reply_blob_id,
-        }
-        connection.execute(_CLOSE, row)
-        return reply_blob_id
+    def _close(self, attempt_id: int, outcome: Outcome) -> int | None:
+        blob_id = None if outcome.reply is None else put_blob(self.database.driver, outcome.reply)
+        closed = {"ended_at": self.now(), "reply_blob_id": blob_id, "row_id": attempt_id}
+        self._run(_CLOSE, {**vars(outcome), "state": outcome.state.value, **closed})
+        return blob_id
 
-    def _blob(self, connection: Connection, data: bytes) -> int:
+    def _blob(self, data: bytes) -> int:
         """The blob id of an item or head; what this stage stored before is not looked up again."""
         if data not in self._blob_ids:
-            self._blob_ids[data] = put_blob(connection, data)
+            self._blob_ids[data] = put_blob(self.database.driver, data)
         return self._blob_ids[data]
 
-
-def _set(row_table: Any, columns: Sequence[str], **where: str) -> Any:
-    """An update of `columns`, the rows chosen by bound names that differ from the columns'."""
-    statement = update(row_table).values({name: bindparam(name) for name in columns})
-    for column, bound in where.items():
-        statement = statement.where(row_table.c[column] == bindparam(bound))
-    return statement
+    def _run(self, statement: str, values: Mapping[str, Any]) -> int:
+        return sql.run(self.database.driver, statement, values)
 
 
-def _fields(row_class: Any) -> list[str]:
-    names: Mapping[str, Any] = row_class.__dataclass_fields__
-    return list(names)
-
-
-_NEW_REQUEST, _NEW_ATTEMPT = insert(_REQUEST), insert(_ATTEMPT)
+_NEW_REQUEST = insert_sql("request", [
+    "run_id", "stage", "position", "digest", "size_bytes", "metered_tokens", "head_blob_id",
+    "base_id", "item_count", "edits", "newly_projected", "usage_flags", "prepared_at",
+])  # fmt: skip
+_NEW_ATTEMPT = insert_sql("attempt", ["request_id", "number", "state", "started_at", "problem"])
 # a resumed stage meets what it recorded before its interruption again
-_NEW_OBSERVATION = insert(_OBSERVATION).prefix_with("OR IGNORE")
-_NEW_ARCHIVE = insert(_ARCHIVE).prefix_with("OR IGNORE")
-_NEW_DECISION = insert(_DECISION).prefix_with("OR IGNORE")
-_COMPLETE = _set(_REQUEST, ["completed_at", "reply_blob_id", *_fields(Completion)], id="row_id")
-_METER = _set(_ARM, _fields(Meters), run_id="row_run", name="row_name")
-_CLOSE = _set(
-    _ATTEMPT,
+_NEW_OBSERVATION = insert_sql("observation", [
+    "run_id", "stage", "position", "request_position", "item_index", "tool", "call_id",
+    "arguments", "handle", "size_bytes", "code_points", "error", "item_blob_id",
+], or_ignore=True)  # fmt: skip
+_NEW_ARCHIVE = insert_sql("archive_call", [
+    "run_id", "stage", "observation", "outcome", "remaining",
+], or_ignore=True)  # fmt: skip
+_NEW_DECISION = insert_sql("decision", [
+    "run_id", "stage", "request_position", "observation", "reason", "saved_bytes",
+], or_ignore=True)  # fmt: skip
+_COMPLETE = update_sql(
+    "request",
+    ["completed_at", "reply_blob_id", *(column.name for column in fields(Completion))],
+    "id = :row_id",
+)
+_METER = update_sql(
+    "arm",
+    [column.name for column in fields(Meters)],
+    "run_id = :row_run AND name = :row_name",
+)
+_CLOSE = update_sql(
+    "attempt",
     ["state", "ended_at", "status", "problem", "retry_after", "reply_blob_id"],
-    id="row_id",
+    "id = :row_id",
 )

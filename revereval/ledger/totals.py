@@ -1,6 +1,7 @@
 """Token totals of a run's stages: a total is unknown as soon as one of its parts is."""
 
 from dataclasses import dataclass
+
 from sqlalchemy import Connection, case, func, select
 
 from revereval.ledger.tables import Request, table

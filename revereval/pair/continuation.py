@@ -3,8 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Row
-
 from revereval.canonical import utf8
 from revereval.ledger.blobs import BlobChangedError
 from revereval.ledger.runs import load_run, store_blob, update_arm
@@ -49,7 +47,7 @@ def continue_arm(work: Work, run_id: int, name: ArmName) -> None:
         _execute(work, run_id, arm)
 
 
-def _withheld(work: Work, arm: Row[Any], other: Row[Any]) -> UnexecutedReason | None:
+def _withheld(work: Work, arm: Any, other: Any) -> UnexecutedReason | None:
     """Why a companion is not to be run, given how the first arm ended; None if it is."""
     if arm.turn == 1:
         return None
@@ -61,7 +59,7 @@ def _withheld(work: Work, arm: Row[Any], other: Row[Any]) -> UnexecutedReason | 
     return None
 
 
-def _execute(work: Work, run_id: int, arm: Row[Any]) -> None:
+def _execute(work: Work, run_id: int, arm: Any) -> None:
     name = ArmName(arm.name)
     snapshot: Snapshot | SnapshotChangedError
     try:

@@ -1,7 +1,7 @@
 """One request to the provider: intent, dispatch, fact, and the few retries that cost nothing."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -45,6 +45,15 @@ class Dispatcher:
     in_flight: bool = False
     """A signal ended the wait for a reply: the request may have been billed."""
 
+    def __post_init__(self) -> None:
+        self._retrying = Retrying(
+            sleep=self._wait,
+            stop=stop_after_attempt(self.settings.retry.attempts),
+            wait=self._wait_s,
+            retry=retry_if_exception(cannot_have_been_billed),
+            reraise=True,
+        )
+
     def send(
         self,
         request: NewRequest,
@@ -76,15 +85,8 @@ class Dispatcher:
             this, attempt_id = attempt_id, None
             return self._attempt(request_id, this, body, read, meters)
 
-        retrying = Retrying(
-            sleep=self._wait,
-            stop=stop_after_attempt(self.settings.retry.attempts),
-            wait=self._wait_s,
-            retry=retry_if_exception(cannot_have_been_billed),
-            reraise=True,
-        )
         try:
-            return retrying(once), request_id
+            return self._retrying(once), request_id
         except DispatchError as error:
             raise _ending(error) from None
 
@@ -158,7 +160,7 @@ def _ending(error: DispatchError) -> StageEnded:
 
 
 def _completion(reply: Reply, settings: ProviderSettings) -> Completion:
-    usage = asdict(read_usage(reply.raw_usage, settings.usage_convention))
+    usage = dict(vars(read_usage(reply.raw_usage, settings.usage_convention)))
     flags = " ".join(usage.pop("flags"))
     raw = None if reply.raw_usage is None else canonical_bytes(reply.raw_usage).decode()
     model = None if reply.model is None else reply.model[:200]

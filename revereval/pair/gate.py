@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from revereval.agent.loop import Conversation
 from revereval.canonical import text_digest, utf8
@@ -70,8 +71,13 @@ class Gate:
         """Of the previous request."""
         self.meters = Meters(0, 0, 0, 0, 0)
         """Of this stage alone: what is replayed from the tape is not in them."""
-        self.usage = Usage()
+        self._last_usage: Any = None
+        """The last completed request's, as reported."""
+
+    @property
+    def usage(self) -> Usage:
         """Of the last completed request."""
+        return read_usage(self._last_usage, self._provider.usage_convention)
 
     def send(self, conversation: Conversation) -> Reply:
         """The reply to the conversation's next request, replayed or live. Raises StageEnded."""
@@ -152,7 +158,7 @@ class Gate:
     def _complete(self, view: View, meters: Meters, reply: Reply) -> None:
         self._viewer.completed()
         self._decisions = tuple(view.decisions)
-        self.usage = read_usage(reply.raw_usage, self._provider.usage_convention)
+        self._last_usage = reply.raw_usage
         if self._index >= self._prefix:
             self._noted = len(view.observations)
             self.meters = meters

@@ -1,20 +1,19 @@
 """Recorded exchanges, read back for replay, and the sealed tape with its boundary request."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection
 
 from revereval.canonical import sha256_hex
 from revereval.ledger.blobs import BlobChangedError, get_blob, request_parts
 from revereval.ledger.database import Database
+from revereval.ledger.runs import RunRows, load_run
 from revereval.ledger.seal import chain, seal
-from revereval.ledger.tables import Attempt, Plan, Request, Run, table
-from revereval.provider.body import Body, Item
+from revereval.provider.body import Body, Item, join
 from revereval.terms import Stage
-
-_REQUEST, _RUN, _PLAN, _ATTEMPT = table(Request), table(Run), table(Plan), table(Attempt)
 
 
 class SealBrokenError(Exception):
@@ -58,40 +57,43 @@ class Tape:
 
 def load_recorded(database: Database, run_id: int, stage: Stage) -> Recorded:
     """Raises BlobChangedError when stored bytes have changed."""
+    exchanges, pending = [], None
     with database.reading() as connection:
-        exchanges, pending = [], None
-        for row in _requests(connection, run_id, stage):
+        for row in database.rows(_REQUESTS, run_id, stage):
             if row.reply_blob_id is not None:
                 reply = get_blob(connection, row.reply_blob_id)
                 exchanges.append(Exchange(row.id, row.digest, reply))
                 continue
-            attempts = select(_ATTEMPT.c.id).where(_ATTEMPT.c.request_id == row.id)
-            count = len(connection.execute(attempts).all())
-            pending = Pending(row.id, row.digest, count)
-        return Recorded(tuple(exchanges), pending)
+            (counted,) = database.rows(
+                "SELECT count(*) AS attempts FROM attempt WHERE request_id = ?", row.id
+            )
+            pending = Pending(row.id, row.digest, counted.attempts)
+    return Recorded(tuple(exchanges), pending)
 
 
 def load_tape(database: Database, run_id: int) -> Tape:
     """Read and verify a sealed tape from its bytes. Raises SealBrokenError."""
+    rows = load_run(database, run_id)
+    if sha256_hex(rows.plan.document.encode()) != rows.plan.digest:
+        raise SealBrokenError("the plan's document has not the plan's digest")
     try:
         with database.reading() as connection:
-            return _verified(connection, run_id)
+            taped = database.rows(_REQUESTS, run_id, Stage.CAPTURE)
+            return _verified(connection, rows, taped)
     except BlobChangedError as error:
         raise SealBrokenError(str(error)) from None
 
 
-def _verified(connection: Connection, run_id: int) -> Tape:
-    run = connection.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
-    plan = connection.execute(select(_PLAN).where(_PLAN.c.id == run.plan_id)).one()
-    if sha256_hex(plan.document.encode()) != plan.digest:
-        raise SealBrokenError("the plan's document has not the plan's digest")
+def _verified(connection: Connection, rows: RunRows, taped: Sequence[Any]) -> Tape:
+    run, plan = rows.run, rows.plan
     exchanges, digests, boundary = [], [], None
-    for row in _requests(connection, run_id, Stage.CAPTURE):
-        body = _body(connection, row.id)
-        if sha256_hex(body.data) != row.digest:
+    known: dict[int, bytes] = {}
+    for row in taped:
+        head, items = request_parts(connection, row.id, known)
+        if sha256_hex(join(head, items)) != row.digest:
             raise SealBrokenError(f"the bytes of request {row.position} have changed")
         if row.id == run.boundary_request_id:
-            boundary = body
+            boundary = _parsed(head, items)
             continue
         reply = get_blob(connection, row.reply_blob_id)
         exchanges.append(Exchange(row.id, row.digest, reply))
@@ -103,17 +105,17 @@ def _verified(connection: Connection, run_id: int) -> Tape:
     return Tape(tuple(exchanges), run.boundary_request_id, boundary)
 
 
-def _requests(connection: Connection, run_id: int, stage: Stage) -> list[Row[Any]]:
-    chosen = (_REQUEST.c.run_id == run_id) & (_REQUEST.c.stage == stage)
-    return list(connection.execute(select(_REQUEST).where(chosen).order_by(_REQUEST.c.position)))
+_REQUESTS = """
+SELECT id, position, digest, reply_blob_id FROM request
+WHERE run_id = ? AND stage = ? ORDER BY position
+"""
 
 
-def _body(connection: Connection, request_id: int) -> Body:
-    head, items = request_parts(connection, request_id)
+def _parsed(head: bytes, items: list[bytes]) -> Body:
     return Body(head, tuple(Item(json.loads(item)) for item in items))
 
 
 def load_body(database: Database, request_id: int) -> Body:
     """A recorded request's body. Raises BlobChangedError."""
     with database.reading() as connection:
-        return _body(connection, request_id)
+        return _parsed(*request_parts(connection, request_id))

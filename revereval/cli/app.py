@@ -1,0 +1,57 @@
+"""The `revereval` command: its sub-commands, and how every error becomes one line and a code."""
+
+import os
+import sys
+from typing import NoReturn
+
+import typer
+import typer.main
+from typer.exceptions import TyperException
+
+from revereval.cli import ledger, run, serve, tasks
+from revereval.cli.output import note, use_safe_streams
+from revereval.errors import RevEvalError
+
+READER_GONE = 141
+
+app = typer.Typer(
+    name="revereval",
+    help="Paired-continuation evaluation of agent context policies.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("capture")(run.capture)
+app.command("run-pair")(run.run_pair)
+app.add_typer(tasks.app, name="tasks")
+app.add_typer(ledger.app, name="ledger")
+app.command("serve-scripted")(serve.serve_scripted)
+
+
+def main() -> NoReturn:
+    """Run one command. Exit codes: 0, 2, 3, 4, 130, 141, 143 as DESIGN §7 gives them."""
+    use_safe_streams()
+    sys.exit(_run(sys.argv[1:] or ["--help"]))
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        # the context by hand: Typer's own main turns a reader that went away into code 1
+        with command.make_context("revereval", arguments) as context:
+            command.invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as done:
+        return done.exit_code
+    except TyperException as error:
+        note(f"revereval: {error.format_message()}")
+        return error.exit_code
+    except RevEvalError as error:
+        note(f"revereval: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    return 0

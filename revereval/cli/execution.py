@@ -1,0 +1,121 @@
+"""Everything a runner needs before its first request: plan, run, client, signals, progress."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from revereval.errors import InputError
+from revereval.ledger.database import Database
+from revereval.ledger.runs import create_run, find_or_create_run, load_run
+from revereval.pair.annotations import reader_task
+from revereval.pair.config import load_config
+from revereval.pair.gate import Progress, Watch
+from revereval.pair.plan import Plan, make_plan, recorded_plan
+from revereval.pair.run import plan_row
+from revereval.pair.signals import Signals
+from revereval.pair.stage import Work
+from revereval.provider.http import Client
+from revereval.provider.scripted import ScriptedApp, ScriptedTransport
+from revereval.provider.settings import api_key
+from revereval.tasks.snapshot import open_snapshot
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def started(
+    target: str,
+    config_path: Path | None,
+    ledger: Path,
+    tasks_dir: Path,
+    *,
+    new: bool,
+    resend: bool,
+    arms: bool,
+) -> Iterator[tuple[Work, int]]:
+    """The work and the run that `target` (a task id, or a run's number) names.
+
+    Raises InputError before anything is written for all that is wrong with the input.
+    """
+    signals = Signals()
+    with ExitStack() as stack:
+        if target.isdecimal():
+            if config_path is not None or new:
+                raise InputError("run-pair", target, "a run has its plan: no --config, no --new")
+            database = stack.enter_context(_opened(ledger, existing=True))
+            run_id = int(target)
+            plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
+            key = api_key(plan.config.provider, f"run {run_id}")
+        else:
+            plan = make_plan(tasks_dir, target, load_config(config_path))
+            key = api_key(plan.config.provider, str(config_path or "the built-in config"))
+            open_snapshot(plan.task.source)
+            database = stack.enter_context(_opened(ledger, existing=False))
+            row = plan_row(plan, now())
+            if new:
+                run_id = create_run(database, row)
+            else:
+                run_id = find_or_create_run(database, row, arms=arms, resend=resend)
+        client = stack.enter_context(_client(plan, key))
+        watch = stack.enter_context(_progress(run_id, plan))
+        signals.install()
+        yield (
+            Work(database, plan, client, signals, time.sleep, watch, now, resend),
+            run_id,
+        )
+
+
+@contextmanager
+def _opened(path: Path, *, existing: bool) -> Iterator[Database]:
+    if existing and not path.is_file():
+        raise InputError(path, "", "no ledger here; --ledger names another file")
+    database = Database(path, write=True)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def _client(plan: Plan, key: str | None) -> Iterator[Client]:
+    settings = plan.config.provider
+    transport = None
+    if settings.kind == "scripted":
+        app = ScriptedApp([reader_task(plan.task)], settings.reader)
+        transport = ScriptedTransport(app)
+    client = Client(settings, plan.wire.path, key, transport)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+@contextmanager
+def _progress(run_id: int, plan: Plan) -> Iterator[Watch]:
+    """A status line while a person watches; nothing otherwise, and never a reason to stop."""
+    label = f"run {run_id}, {plan.task.id} ({plan.config.provider.kind})"
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    with console.status(Text(label)) as status:
+
+        def watch(progress: Progress) -> None:
+            projected = progress.newly_projected
+            said = f", {projected} newly projected" if projected else ""
+            status.update(
+                Text(
+                    f"{label}: {progress.stage} request {progress.number} of {progress.cap}, "
+                    f"{progress.metered_tokens:,} metered tokens{said}"
+                )
+            )
+
+        yield watch

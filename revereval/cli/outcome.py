@@ -1,0 +1,174 @@
+"""How a capture and a pair came out: a small table, and one sentence that claims no more."""
+
+from typing import Any
+
+from revereval.cli.output import line, paragraph, print_json, table
+from revereval.ledger.database import Database
+from revereval.ledger.runs import RunRows, load_run
+from revereval.ledger.totals import Totals, stage_totals
+from revereval.terms import (
+    CaptureOutcome,
+    Endpoint,
+    EndpointDefinition,
+    Stage,
+    StopReason,
+    success_interval,
+)
+
+FAULT_CODE = 3
+
+_RESULTS = frozenset({None, StopReason.BUDGET, StopReason.PREFIX_CAP})
+"""Reasons that are outcomes of the plan's own limits and not faults."""
+
+
+def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
+    """Print what a capture came to; returns the exit code."""
+    rows = load_run(database, run_id)
+    if as_json:
+        print_json({**_head(rows), "features": _features(rows.run)})
+    else:
+        paragraph(_capture_line(rows))
+        if rows.run.capture_outcome == CaptureOutcome.BOUNDARY:
+            for name, value in _features(rows.run).items():
+                line(f"  {name}: {_cell(value)}")
+            line(f"  seal: {rows.run.seal}")
+            line(f"`revereval run-pair {run_id}` runs both continuations from here.")
+    return _code([rows.run.capture_reason])
+
+
+def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
+    """Print both endpoints and the tokens; returns the exit code."""
+    rows = load_run(database, run_id)
+    with database.reading() as connection:
+        totals = stage_totals(connection, run_id)
+    if as_json:
+        print_json(_pair_json(rows, totals))
+    else:
+        paragraph(_capture_line(rows))
+        _print_table(rows, totals)
+        paragraph(_sentence(rows))
+    return _code([rows.run.capture_reason, *(_fault(arm) for arm in rows.arms)])
+
+
+def _print_table(rows: RunRows, totals: dict[Stage, Totals]) -> None:
+    label = f" ({rows.plan.provider}: usage is an estimate)"
+    title = "Tokens: U uncached input, C cached input, O output"
+    columns = ["", "endpoint", "requests", "U", "C", "O", "unknown usage"]
+    body = [["prefix (once)", "", *_cells(totals.get(Stage.CAPTURE, Totals()))]]
+    for arm in rows.arms:
+        turn = "first" if arm.turn == 1 else "second"
+        arm_totals = totals.get(Stage(arm.name), Totals())
+        body.append([f"{arm.name} ({turn})", _endpoint(arm), *_cells(arm_totals)])
+    table(title + (label if rows.plan.provider == "scripted" else ""), columns, body)
+
+
+def _cells(totals: Totals) -> list[str]:
+    counts = (totals.requests, totals.uncached_tokens, totals.cached_tokens, totals.output_tokens)
+    return [*map(_cell, counts), str(totals.unknown_usage)]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _endpoint(arm: Any) -> str:
+    return f"{arm.endpoint} ({arm.reason})" if arm.reason else str(arm.endpoint)
+
+
+def _capture_line(rows: RunRows) -> str:
+    run, plan = rows.run, rows.plan
+    head = f"run {run.id}, {plan.task_id} ({plan.source_group}), {plan.provider}: "
+    if run.capture_outcome == CaptureOutcome.BOUNDARY:
+        return f"{head}boundary after {run.prefix_requests} requests, {plan.first_arm} goes first"
+    if run.capture_outcome == CaptureOutcome.FINISHED:
+        return f"{head}finished before anything was eligible; there is no pair"
+    detail = f": {run.capture_detail}" if run.capture_detail else ""
+    return f"{head}the capture stopped ({run.capture_reason}){detail}; there is no pair"
+
+
+def _sentence(rows: RunRows) -> str:
+    """What this pair shows, and what it does not."""
+    if not rows.arms:
+        return (
+            "Without a boundary this run is not in the frame of pairs; it is still in the ledger."
+        )
+    bounds = contrast(rows)
+    low, high = bounds
+    contract = f"{rows.plan.contract} contract, {rows.plan.endpoint_definition} endpoint"
+    if low == high:
+        shown = f"P minus F is exactly {low:+d}" if low else "P and F come out equal"
+    else:
+        shown = f"P minus F lies in [{low:+d}, {high:+d}]: what was not observed is not guessed"
+    return f"In this one pair {shown} ({contract}); it says nothing yet about other tasks or runs."
+
+
+def contrast(rows: RunRows) -> tuple[int, int]:
+    """[l_P - u_F, u_P - l_F] of one pair (DESIGN §6)."""
+    definition = EndpointDefinition(rows.plan.endpoint_definition)
+    ends = {
+        arm.name: success_interval(Endpoint(arm.endpoint), arm.reason, definition)
+        for arm in rows.arms
+    }
+    (f_low, f_high), (p_low, p_high) = ends["F"], ends["P"]
+    return p_low - f_high, p_high - f_low
+
+
+def _head(rows: RunRows) -> dict[str, Any]:
+    run, plan = rows.run, rows.plan
+    return {
+        "run": run.id,
+        "plan": plan.digest,
+        "task": plan.task_id,
+        "source_group": plan.source_group,
+        "provider": plan.provider,
+        "model": plan.model,
+        "first_arm": plan.first_arm,
+        "capture": run.capture_outcome,
+        "reason": run.capture_reason,
+        "detail": run.capture_detail,
+        "seal": run.seal,
+    }
+
+
+def _features(run: Any) -> dict[str, Any]:
+    names = ("eligible_bytes", "history_bytes", "eligible_count", "prefix_requests")
+    return {name: getattr(run, name) for name in (*names, "last_cached_fraction")}
+
+
+def _pair_json(rows: RunRows, totals: dict[Stage, Totals]) -> dict[str, Any]:
+    arms = {
+        arm.name: {
+            "turn": arm.turn,
+            "endpoint": arm.endpoint,
+            "reason": arm.reason,
+            "detail": arm.detail,
+            "extracted": _truth(arm.extracted),
+            "strict": _truth(arm.strict),
+            **vars(totals.get(Stage(arm.name), Totals())),
+        }
+        for arm in rows.arms
+    }
+    return {
+        **_head(rows),
+        "features": _features(rows.run),
+        "usage_estimated": rows.plan.provider == "scripted",
+        "prefix": vars(totals.get(Stage.CAPTURE, Totals())),
+        "arms": arms,
+        "p_minus_f": list(contrast(rows)) if rows.arms else None,
+    }
+
+
+def _truth(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _fault(arm: Any) -> str | None:
+    return arm.reason if arm.endpoint == Endpoint.STOPPED else None
+
+
+def _code(reasons: list[str | None]) -> int:
+    return 0 if all(reason in _RESULTS for reason in reasons) else FAULT_CODE

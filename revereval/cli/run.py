@@ -1,0 +1,73 @@
+"""`revereval capture` and `revereval run-pair`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Ledger = Annotated[Path, typer.Option(help="The ledger file.")]
+Tasks = Annotated[Path, typer.Option(help="The folder of the task specs.")]
+ConfigFile = Annotated[
+    Path | None, typer.Option(help="A config file; without one, the scripted reader answers.")
+]
+New = Annotated[bool, typer.Option("--new", help="Start a new run whatever older ones are owed.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Resend = Annotated[
+    bool,
+    typer.Option(
+        "--resend-in-doubt",
+        help="Send a request again although it may have been billed before.",
+    ),
+]
+
+DEFAULT_LEDGER = Path("runs/ledger.sqlite")
+DEFAULT_TASKS = Path("tasks")
+
+
+def capture(
+    task: Annotated[str, typer.Argument(help="A task id.")],
+    config: ConfigFile = None,
+    ledger: Ledger = DEFAULT_LEDGER,
+    tasks: Tasks = DEFAULT_TASKS,
+    new: New = False,
+    resend_in_doubt: Resend = False,
+    as_json: Json = False,
+) -> None:
+    """Run a task's capture; print its boundary, or why there is none."""
+    from revereval.cli import outcome
+    from revereval.cli.execution import started
+    from revereval.pair import run as pair_run
+
+    with started(task, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=False) as (
+        work,
+        run_id,
+    ):
+        pair_run.run_capture(work, run_id)
+        raise typer.Exit(outcome.print_capture(work.database, run_id, as_json=as_json))
+
+
+def run_pair(
+    target: Annotated[str, typer.Argument(metavar="TASK|RUN", help="A task id or a run number.")],
+    config: ConfigFile = None,
+    ledger: Ledger = DEFAULT_LEDGER,
+    tasks: Tasks = DEFAULT_TASKS,
+    new: New = False,
+    resend_in_doubt: Resend = False,
+    as_json: Json = False,
+) -> None:
+    """Run both continuations of a task's boundary, the capture first if there is none.
+
+    A task's newest run that was interrupted is taken up again; what was recorded is not sent again.
+    """
+    from revereval.cli import outcome
+    from revereval.cli.execution import started
+    from revereval.pair import run as pair_run
+
+    with started(target, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=True) as (
+        work,
+        run_id,
+    ):
+        pair_run.run_pair(work, run_id)
+        raise typer.Exit(outcome.print_pair(work.database, run_id, as_json=as_json))
