@@ -76,6 +76,7 @@ class Completion:
     cache_write_tokens: int | None
     output_tokens: int | None
     reasoning_tokens: int | None
+    usage_estimated: bool
     usage_flags: str
     usage_raw: str | None
 
@@ -85,7 +86,6 @@ class Meters:
     """An arm's counters after a completed request; the fields are columns of `arm`."""
 
     suffix_requests: int
-    archive_calls: int
     metered_tokens: int
     largest_metered_prompt: int
     metered_since_projection: int
@@ -166,6 +166,7 @@ class StageRecorder:
             "item_count": request.item_count,
             "edits": edits_json(edits),
             "newly_projected": request.newly_projected,
+            "usage_estimated": False,
             "usage_flags": "",
             "prepared_at": self.now(),
         }
@@ -181,6 +182,7 @@ class StageRecorder:
                 outcome, remaining = new.archive
                 call = {"observation": new.position, "remaining": remaining}
                 self._run(_NEW_ARCHIVE, {**key, **call, "outcome": outcome.value})
+                self._run(_COUNT_ARCHIVE, key)
         for decision in request.decisions:
             self._run(_NEW_DECISION, {**vars(decision), **at, "reason": decision.reason.value})
 
@@ -206,7 +208,8 @@ class StageRecorder:
 
 _NEW_REQUEST = insert_sql("request", [
     "run_id", "stage", "position", "digest", "size_bytes", "metered_tokens", "head_blob_id",
-    "base_id", "item_count", "edits", "newly_projected", "usage_flags", "prepared_at",
+    "base_id", "item_count", "edits", "newly_projected", "usage_estimated",
+    "usage_flags", "prepared_at",
 ])  # fmt: skip
 _NEW_ATTEMPT = insert_sql("attempt", ["request_id", "number", "state", "started_at", "problem"])
 # a resumed stage meets what it recorded before its interruption again
@@ -220,6 +223,12 @@ _NEW_ARCHIVE = insert_sql("archive_call", [
 _NEW_DECISION = insert_sql("decision", [
     "run_id", "stage", "request_position", "observation", "reason", "saved_bytes",
 ], or_ignore=True)  # fmt: skip
+_COUNT_ARCHIVE = """
+UPDATE arm SET archive_calls = (
+  SELECT count(*) FROM archive_call
+  WHERE run_id = :run_id AND stage = :stage AND outcome = 'ok')
+WHERE run_id = :run_id AND name = :stage
+"""
 _COMPLETE = update_sql(
     "request",
     ["completed_at", "reply_blob_id", *(column.name for column in fields(Completion))],

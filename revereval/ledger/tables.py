@@ -197,6 +197,8 @@ class Request(SQLModel, table=True):
     cache_write_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
+    usage_estimated: bool = False
+    """The reply calls its own usage an estimate, as the scripted reader's does."""
     usage_flags: str = ""
     """Contradictions in the reported usage, separated by spaces."""
     usage_raw: str | None = None

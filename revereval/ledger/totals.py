@@ -18,10 +18,12 @@ class Totals:
     uncached_tokens: int | None = 0
     cached_tokens: int | None = 0
     output_tokens: int | None = 0
-    unknown_usage: int = 0
+    unknown_counts: int = 0
     """Requests with U, C or O unknown."""
     flagged_usage: int = 0
     """Requests whose reported usage contradicts itself."""
+    estimated_usage: int = 0
+    """Requests whose reply calls its usage an estimate."""
 
 
 def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
@@ -37,6 +39,7 @@ def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
             *known,
             func.count(case((unknown, 1))),
             func.count(case((flagged, 1))),
+            func.count(case((_REQUEST.c.usage_estimated, 1))),
         )
         .where((_REQUEST.c.run_id == run_id) & _REQUEST.c.completed_at.is_not(None))
         .group_by(_REQUEST.c.stage)

@@ -1,0 +1,142 @@
+"""`revereval ledger`: show, audit and export what was recorded; none of them changes it."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Show, audit and export the ledger.", no_args_is_help=True)
+
+LedgerFile = Annotated[Path, typer.Option("--ledger", help="The ledger file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+LEDGER = Path("runs/ledger.sqlite")
+TASKS = Path("tasks")
+
+
+class TableName(StrEnum):
+    BOUNDARIES = "boundaries"
+    ARMS = "arms"
+    REQUESTS = "requests"
+    OBSERVATIONS = "observations"
+    PLANS = "plans"
+
+
+class Format(StrEnum):
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+@app.command()
+def show(
+    run: Annotated[int | None, typer.Argument(help="A run; without it, the last ten.")] = None,
+    ledger: LedgerFile = LEDGER,
+    as_json: AsJson = False,
+) -> None:
+    """Show one run: plan, capture, boundary, arms, and every request of every stage."""
+    from revereval.cli import output
+    from revereval.ledger.database import Database
+    from revereval.ledger.show import recent_runs, run_facts
+    from revereval.ledger.show_text import Grid, run_lines, run_sections
+
+    database = Database(ledger, write=False)
+    facts = recent_runs(database) if run is None else run_facts(database, run)
+    if as_json:
+        output.print_json(facts)
+        return
+    sections = [run_lines(facts)] if isinstance(facts, list) else run_sections(facts)
+    for section in sections:
+        if isinstance(section, Grid):
+            output.table(section.title, section.columns, section.rows)
+        else:
+            for text in (section.title, *section.lines):
+                output.line(text)
+        output.line()
+
+
+@app.command()
+def audit(
+    runs: Annotated[
+        list[int] | None, typer.Argument(metavar="[RUN]...", help="Default: all.")
+    ] = None,
+    ledger: LedgerFile = LEDGER,
+    tasks: Annotated[
+        Path, typer.Option("--tasks", help="Tasks whose gold scores the answers again.")
+    ] = TASKS,
+    as_json: AsJson = False,
+) -> None:
+    """Recompute everything from the stored bytes and report each disagreement; change nothing.
+
+    Exit code 0 where all agrees, 3 where something does not.
+    """
+    from dataclasses import asdict
+
+    from revereval.cli import output
+    from revereval.ledger.audit import audit as audit_ledger
+    from revereval.ledger.audit_material import Summary
+    from revereval.ledger.database import Database
+
+    summary = Summary()
+    listed = []
+    for findings in audit_ledger(Database(ledger, write=False), runs or [], tasks):
+        summary.add(findings)
+        if as_json:
+            listed += [asdict(disagreement) for disagreement in findings.disagreements]
+            continue
+        for disagreement in findings.disagreements:
+            output.line(str(disagreement))
+    if as_json:
+        output.print_json({**asdict(summary), "disagreements": listed})
+    else:
+        for text in summary.lines():
+            output.line(text)
+    if summary.disagreements:
+        raise typer.Exit(3)
+
+
+@app.command()
+def export(
+    table: Annotated[TableName, typer.Option(help="What to export.")] = TableName.BOUNDARIES,
+    file_format: Annotated[Format, typer.Option("--format", help="How.")] = Format.CSV,
+    file: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to; - is standard output.")
+    ] = Path("-"),
+    manifest: Annotated[
+        Path | None,
+        typer.Option(help="Where the manifest goes; by default beside the output file."),
+    ] = None,
+    ledger: LedgerFile = LEDGER,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the manifest; needs an --output file.")
+    ] = False,
+) -> None:
+    """Export a table, streamed; its columns are documented in revereval/ledger/COLUMNS.md.
+
+    In CSV, a text that begins like a formula gets a leading apostrophe; JSON lines keep it exact.
+    """
+    import sys
+    from dataclasses import asdict
+
+    from revereval.cli import output
+    from revereval.errors import InputError
+    from revereval.ledger.database import Database
+    from revereval.ledger.export import export as export_table
+    from revereval.ledger.export import export_to_file, write_manifest
+
+    database = Database(ledger, write=False)
+    if str(file) != "-":
+        written = export_to_file(database, table, file_format, file, manifest)
+        if as_json:
+            output.print_json(asdict(written))
+        else:
+            output.note(f"{written.rows} rows in {file}, SHA-256 {written.sha256}")
+        return
+    if as_json:
+        raise InputError("--json", "", "the rows go to standard output: name an --output file")
+    if file_format is Format.PARQUET and sys.stdout.isatty():
+        raise InputError("--format parquet", "", "binary: name an --output file or a pipe")
+    sys.stdout.flush()
+    written = export_table(database, table, file_format, sys.stdout.buffer)
+    if manifest is not None:
+        write_manifest(database, written, manifest)
