@@ -51,20 +51,20 @@ def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
 
 
 def _print_table(rows: RunRows, totals: dict[Stage, Totals]) -> None:
-    label = f" ({rows.plan.provider}: usage is an estimate)"
+    estimated = any(total.estimated_usage for total in totals.values())
     title = "Tokens: U uncached input, C cached input, O output"
-    columns = ["", "endpoint", "requests", "U", "C", "O", "unknown usage"]
+    columns = ["", "endpoint", "requests", "U", "C", "O", "unknown"]
     body = [["prefix (once)", "", *_cells(totals.get(Stage.CAPTURE, Totals()))]]
     for arm in rows.arms:
         turn = "first" if arm.turn == 1 else "second"
         arm_totals = totals.get(Stage(arm.name), Totals())
         body.append([f"{arm.name} ({turn})", _endpoint(arm), *_cells(arm_totals)])
-    table(title + (label if rows.plan.provider == "scripted" else ""), columns, body)
+    table(title + (" (scripted: an estimate)" if estimated else ""), columns, body)
 
 
 def _cells(totals: Totals) -> list[str]:
     counts = (totals.requests, totals.uncached_tokens, totals.cached_tokens, totals.output_tokens)
-    return [*map(_cell, counts), str(totals.unknown_usage)]
+    return [*map(_cell, counts), str(totals.unknown_counts)]
 
 
 def _cell(value: Any) -> str:
@@ -155,7 +155,7 @@ def _pair_json(rows: RunRows, totals: dict[Stage, Totals]) -> dict[str, Any]:
     return {
         **_head(rows),
         "features": _features(rows.run),
-        "usage_estimated": rows.plan.provider == "scripted",
+        "usage_estimated": any(total.estimated_usage for total in totals.values()),
         "prefix": vars(totals.get(Stage.CAPTURE, Totals())),
         "arms": arms,
         "p_minus_f": list(contrast(rows)) if rows.arms else None,

@@ -1,6 +1,5 @@
 """A continuation: one arm's requests after the tape, and the endpoint they come to."""
 
-from dataclasses import asdict
 from typing import Any
 
 from revereval.canonical import utf8
@@ -93,7 +92,8 @@ def _converse(conversing: Conversing, name: ArmName) -> None:
     work, run_id = conversing.work, conversing.run_id
 
     def end(endpoint: Endpoint, reason: StopReason | None, detail: str, **answer: Any) -> None:
-        meters = asdict(conversing.gate.meters)
+        gate = conversing.gate
+        meters = {} if gate.replaying else vars(gate.meters)
         _end(work, run_id, name, endpoint, reason, detail, **meters, **answer)
 
     try:

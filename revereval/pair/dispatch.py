@@ -162,6 +162,13 @@ def _ending(error: DispatchError) -> StageEnded:
 def _completion(reply: Reply, settings: ProviderSettings) -> Completion:
     usage = dict(vars(read_usage(reply.raw_usage, settings.usage_convention)))
     flags = " ".join(usage.pop("flags"))
+    estimated = usage.pop("estimated")
     raw = None if reply.raw_usage is None else canonical_bytes(reply.raw_usage).decode()
     model = None if reply.model is None else reply.model[:200]
-    return Completion(reply_model=model, usage_flags=flags, usage_raw=raw, **usage)
+    return Completion(
+        reply_model=model,
+        usage_estimated=estimated,
+        usage_flags=flags,
+        usage_raw=raw,
+        **usage,
+    )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from revereval.agent.loop import Conversation
@@ -18,7 +18,7 @@ from revereval.projection.policy import Decision, Observation
 from revereval.provider.body import Body
 from revereval.provider.usage import Usage, read_usage
 from revereval.provider.wire import Reply, Wire
-from revereval.terms import ArchiveOutcome, Stage, StopReason
+from revereval.terms import Stage, StopReason
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,19 @@ class Gate:
         self._index = 0
         self._base: tuple[int, Body] | None = None
         """The recorded request that the next one extends."""
-        self._own_from = None if tape else 0
-        """The first observation that is not the tape's; unknown until the boundary is met."""
         self._noted = 0
         """Observations that the ledger has."""
         self._decisions: tuple[Decision, ...] = ()
         """Of the previous request."""
-        self.meters = Meters(0, 0, 0, 0, 0)
+        self.meters = Meters(0, 0, 0, 0)
         """Of this stage alone: what is replayed from the tape is not in them."""
         self._last_usage: Any = None
         """The last completed request's, as reported."""
+
+    @property
+    def replaying(self) -> bool:
+        """Recorded exchanges are left: `meters` are not yet those of the stage."""
+        return self._index < len(self._replayed)
 
     @property
     def usage(self) -> Usage:
@@ -93,7 +96,7 @@ class Gate:
             )
 
         meters = self._meters_after(view)
-        if self._index < len(self._replayed):
+        if self.replaying:
             exchange = self._replayed[self._index]
             self._require_equal(exchange, view)
             reply = read(exchange.reply)
@@ -111,7 +114,7 @@ class Gate:
         if full_differs or mine.digest != boundary.digest:
             raise _mismatch("the boundary request", tape.boundary, view.body)
         self._base = (tape.boundary_id, tape.boundary)
-        self._own_from = self._noted = len(view.observations)
+        self._noted = len(view.observations)
 
     def _require_equal(self, exchange: Exchange, view: View) -> None:
         if view.body.digest != exchange.request_digest:
@@ -120,15 +123,18 @@ class Gate:
         self._base = (exchange.request_id, view.body)
 
     def _admit(self, view: View) -> None:
-        """Cap, then budget: each is compared with the counter that the ledger shows."""
+        """Cap, then budget: each is compared with the counter that the ledger shows.
+
+        What a request that is not sent would have shown for the first time is recorded too.
+        """
         capture, meters = self._stage is Stage.CAPTURE, self.meters
         cap = self._limits.prefix_requests if capture else self._limits.suffix_requests
         budget, spent = self._limits.metered_tokens, meters.metered_tokens
         if meters.suffix_requests >= cap:
-            self._close(view)
+            self._recorder.note(self.new_request(view))
             raise Stopped(StopReason.PREFIX_CAP, f"{cap} requests") if capture else Capped
         if budget is not None and spent + view.metered_tokens > budget:
-            self._close(view)
+            self._recorder.note(self.new_request(view))
             detail = (
                 f"limit {budget} metered tokens; {spent} used and {view.metered_tokens} needed; "
                 f"largest single prompt {meters.largest_metered_prompt}"
@@ -136,11 +142,6 @@ class Gate:
             raise Stopped(StopReason.BUDGET, detail)
         number = meters.suffix_requests + 1
         self._watch(Progress(self._stage, number, cap, spent, view.newly_projected))
-
-    def _close(self, view: View) -> None:
-        """Record what the request that will not be sent would have shown for the first time."""
-        self._recorder.note(self.new_request(view))
-        self.meters = replace(self.meters, archive_calls=self._archive_calls(view))
 
     def _dispatch(self, view: View, read: Callable[[bytes], Reply], meters: Meters) -> Reply:
         pending, self._pending = self._pending, None
@@ -172,18 +173,10 @@ class Gate:
         since = 0 if view.newly_projected else now.metered_since_projection
         return Meters(
             suffix_requests=now.suffix_requests + 1,
-            archive_calls=self._archive_calls(view),
             metered_tokens=now.metered_tokens + tokens,
             largest_metered_prompt=max(now.largest_metered_prompt, tokens),
             metered_since_projection=since + tokens,
         )
-
-    def _archive_calls(self, view: View) -> int:
-        """Successful archive calls of this stage, the prefix's left out."""
-        if self._own_from is None:
-            return 0
-        own = view.results[self._own_from :]
-        return sum(result.archive is ArchiveOutcome.OK for _, result in own)
 
     def new_request(self, view: View) -> NewRequest:
         """The record of a prepared request, with what it shows for the first time."""
@@ -221,7 +214,9 @@ class Gate:
 def _new_observation(position: int, view: View) -> NewObservation:
     index, result = view.results[position]
     observation = view.observations[position]
-    archive = None if result.archive is None else (result.archive, result.archive_calls_left or 0)
+    archive = None
+    if result.archive is not None and result.archive_calls_left is not None:
+        archive = (result.archive, result.archive_calls_left)
     return NewObservation(
         position=position,
         item_index=index,

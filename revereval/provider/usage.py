@@ -22,6 +22,8 @@ class Usage:
     output_tokens: int | None = None
     """O, reasoning included."""
     reasoning_tokens: int | None = None
+    estimated: bool = False
+    """The reply calls them an estimate, as the scripted reader's does."""
     flags: tuple[str, ...] = ()
 
 
@@ -53,7 +55,9 @@ def read_usage(raw: object, convention: UsageConvention) -> Usage:
         uncached = None
     if output is not None and reasoning is not None and reasoning > output:
         flags.append("reasoning_exceeds_output")
-    return Usage(inputs, cached, uncached, write, output, reasoning, tuple(dict.fromkeys(flags)))
+    estimated = raw.get("estimated") is True
+    unique = tuple(dict.fromkeys(flags))
+    return Usage(inputs, cached, uncached, write, output, reasoning, estimated, unique)
 
 
 _CACHED: list[tuple[str, ...]] = [
