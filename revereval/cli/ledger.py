@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Show, audit and export the ledger.", no_args_is_help=True)
+app = typer.Typer(help="Show, audit and export the ledger.")
 
 LedgerFile = Annotated[Path, typer.Option("--ledger", help="The ledger file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -34,7 +34,10 @@ def show(
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: plan, capture, boundary, arms, and every request of every stage."""
+    """Show a run, or the last ten.
+
+    A run is shown as its plan, its capture, its boundary, both arms, and request by request.
+    """
     from revereval.cli import output
     from revereval.ledger.database import Database
     from revereval.ledger.show import recent_runs, run_facts
@@ -66,9 +69,9 @@ def audit(
     ] = TASKS,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute everything from the stored bytes and report each disagreement; change nothing.
+    """Check the ledger against its bytes.
 
-    Exit code 0 where all agrees, 3 where something does not.
+    Everything is recomputed, each disagreement is reported, and nothing is changed. Exit code 0 where all agrees, 3 where something does not.
     """
     from dataclasses import asdict
 
@@ -111,9 +114,9 @@ def export(
         bool, typer.Option("--json", help="Print the manifest; needs an --output file.")
     ] = False,
 ) -> None:
-    """Export a table, streamed; its columns are documented in revereval/ledger/COLUMNS.md.
+    """Export a table, streamed.
 
-    In CSV, a text that begins like a formula gets a leading apostrophe; JSON lines keep it exact.
+    Its columns are documented in revereval/ledger/COLUMNS.md. In CSV, a text that begins like a formula gets a leading apostrophe; JSON lines keep it exact.
     """
     import sys
     from dataclasses import asdict

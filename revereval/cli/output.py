@@ -67,7 +67,7 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
     from rich.text import Text
 
     console = Console(
-        file=sys.stdout, width=width(), no_color=True, markup=False, emoji=False, highlight=False,
+        width=width(), no_color=True, markup=False, emoji=False, highlight=False,
         force_terminal=False,
     )  # fmt: skip
     drawn = Table(box=box.SIMPLE_HEAD, title=None, show_edge=False, pad_edge=False)
@@ -78,4 +78,6 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     if title:
         line(title)
-    console.print(drawn)
+    with console.capture() as captured:
+        console.print(drawn)
+    sys.stdout.writelines(row.rstrip() + "\n" for row in captured.get().splitlines())

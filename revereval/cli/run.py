@@ -35,7 +35,10 @@ def capture(
     resend_in_doubt: Resend = False,
     as_json: Json = False,
 ) -> None:
-    """Run a task's capture; print its boundary, or why there is none."""
+    """Run a task up to its boundary.
+
+    Prints the boundary, or why there is none.
+    """
     from revereval.cli import outcome
     from revereval.cli.execution import started
     from revereval.pair import run as pair_run
@@ -57,9 +60,9 @@ def run_pair(
     resend_in_doubt: Resend = False,
     as_json: Json = False,
 ) -> None:
-    """Run both continuations of a task's boundary, the capture first if there is none.
+    """Run both continuations of a boundary.
 
-    A task's newest run that was interrupted is taken up again; what was recorded is not sent again.
+    The capture comes first if there is none yet.     A task's newest run that was interrupted is taken up again; what was recorded is not sent again.
     """
     from revereval.cli import outcome
     from revereval.cli.execution import started

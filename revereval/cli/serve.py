@@ -18,9 +18,9 @@ def serve_scripted(
         Path | None, typer.Option(help="A config; its provider.reader table is used.")
     ] = None,
 ) -> None:
-    """Serve the scripted provider over HTTP on this machine until interrupted.
+    """Serve the scripted reader on loopback.
 
-    Prints the base URL for an `openai-chat` or `openai-responses` provider.
+    Serves until interrupted. Prints the base URL for an `openai-chat` or `openai-responses` provider.
     """
     from revereval.pair.annotations import reader_task
     from revereval.pair.config import load_config

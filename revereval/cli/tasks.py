@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    help="List, show, fetch and verify the tasks of the evaluation.", no_args_is_help=True
-)
+app = typer.Typer(help="List, show, fetch and verify the tasks of the evaluation.")
 
 Tasks = Annotated[Path, typer.Option("--tasks", help="Directory of the source groups.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -51,7 +49,7 @@ def show(
     tasks: Tasks = TASKS,
     as_json: AsJson = False,
 ) -> None:
-    """Show one task: prompt, answer keys, premises, digests."""
+    """Show a task without its gold."""
     import json
     from dataclasses import asdict
 
@@ -94,7 +92,7 @@ def show(
 
 @app.command()
 def fetch(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
-    """Make the snapshots of the tasks' sources in the local cache; rebuild those that changed."""
+    """Make or rebuild cached snapshots."""
     from revereval.cli import output
     from revereval.tasks.snapshot import SnapshotChangedError, fetch_snapshot
     from revereval.tasks.spec import load_task, task_ids
@@ -124,9 +122,9 @@ def fetch(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> No
 
 @app.command()
 def verify(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
-    """Run the oracles against the snapshots and compare with the gold, key by key.
+    """Run the oracles and compare with gold.
 
-    Exit code 0 only if everything holds, else 2 with a line for each fault.
+    Each runs against its snapshot in a process of its own, compared key by key. Exit code 0 only if everything holds, else 2 with a line for each fault.
     """
     import os
     from concurrent.futures import ThreadPoolExecutor
