@@ -60,9 +60,7 @@ def show(
 
 @app.command()
 def audit(
-    runs: Annotated[
-        list[int] | None, typer.Argument(metavar="[RUN]...", help="Default: all.")
-    ] = None,
+    runs: Annotated[list[int] | None, typer.Argument(metavar="RUN", help="Default: all.")] = None,
     ledger: LedgerFile = LEDGER,
     tasks: Annotated[
         Path, typer.Option("--tasks", help="Tasks whose gold scores the answers again.")
@@ -71,7 +69,8 @@ def audit(
 ) -> None:
     """Check the ledger against its bytes.
 
-    Everything is recomputed, each disagreement is reported, and nothing is changed. Exit code 0 where all agrees, 3 where something does not.
+    Everything is recomputed, each disagreement is reported, and nothing is changed. Exit code 0
+    where all agrees, 3 where something does not.
     """
     from dataclasses import asdict
 
@@ -116,7 +115,8 @@ def export(
 ) -> None:
     """Export a table, streamed.
 
-    Its columns are documented in revereval/ledger/COLUMNS.md. In CSV, a text that begins like a formula gets a leading apostrophe; JSON lines keep it exact.
+    Its columns are documented in revereval/ledger/COLUMNS.md. In CSV, a text that begins like a
+    formula gets a leading apostrophe; JSON lines keep it exact.
     """
     import sys
     from dataclasses import asdict

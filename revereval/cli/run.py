@@ -62,7 +62,8 @@ def run_pair(
 ) -> None:
     """Run both continuations of a boundary.
 
-    The capture comes first if there is none yet.     A task's newest run that was interrupted is taken up again; what was recorded is not sent again.
+    The capture comes first if there is none yet. A task's newest run that was interrupted is
+    taken up again; what was recorded is not sent again.
     """
     from revereval.cli import outcome
     from revereval.cli.execution import started

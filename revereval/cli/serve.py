@@ -20,7 +20,8 @@ def serve_scripted(
 ) -> None:
     """Serve the scripted reader on loopback.
 
-    Serves until interrupted. Prints the base URL for an `openai-chat` or `openai-responses` provider.
+    Serves until interrupted. Prints the base URL for an `openai-chat` or `openai-responses`
+    provider.
     """
     from revereval.pair.annotations import reader_task
     from revereval.pair.config import load_config

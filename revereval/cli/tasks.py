@@ -9,7 +9,7 @@ app = typer.Typer(help="List, show, fetch and verify the tasks of the evaluation
 
 Tasks = Annotated[Path, typer.Option("--tasks", help="Directory of the source groups.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[TASK]...", help="Default: all.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="TASK", help="Default: all.")]
 TASKS = Path("tasks")
 
 
@@ -124,7 +124,8 @@ def fetch(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> No
 def verify(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
     """Run the oracles and compare with gold.
 
-    Each runs against its snapshot in a process of its own, compared key by key. Exit code 0 only if everything holds, else 2 with a line for each fault.
+    Each runs against its snapshot in a process of its own, compared key by key. Exit code 0
+    only if everything holds, else 2 with a line for each fault.
     """
     import os
     from concurrent.futures import ThreadPoolExecutor
