@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, NoReturn
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -48,8 +49,9 @@ def escaped(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
+@lru_cache(maxsize=256)
 def text_digest(text: str) -> str:
-    """SHA-256 of a text's UTF-8 bytes."""
+    """SHA-256 of a text's UTF-8 bytes; an observation's is asked for more than once."""
     return sha256_hex(utf8(text))
 
 

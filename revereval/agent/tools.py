@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from functools import lru_cache
 from typing import Any, Protocol
 
 from revereval.provider.wire import Call, ToolSpec
@@ -139,28 +139,30 @@ def read(files: Mapping[str, str], call: Call) -> ToolResult:
     text = files.get(path)
     if text is None:
         return _error(call, "denied_access", "not one of the listed files")
-    lines = text.split("\n")
-    if lines[-1] == "" and len(lines) > 1:
-        lines.pop()
+    lines = _lines(text)
     if type(offset) is not int or not 1 <= offset <= len(lines):
         return _error(call, "bad_arguments", f"offset must be from 1 to {len(lines)}")
     return ToolResult(call, _page(lines, offset, limit))
 
 
+@lru_cache(maxsize=64)
+def _lines(text: str) -> list[str]:
+    """The lines of a file, kept for the next page or arm; not to be changed."""
+    return text.removesuffix("\n").split("\n")
+
+
 def _page(lines: list[str], offset: int, limit: int) -> str:
     """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so."""
     end = min(len(lines), offset - 1 + limit)
-    shown = "\n".join(lines[offset - 1 : end])
-    if len(shown.encode()) > MAX_READ_BYTES:
-        sizes = accumulate(len(line.encode()) + 1 for line in lines[offset - 1 : end])
-        fitting = sum(1 for _ in takewhile(lambda size: size - 1 <= MAX_READ_BYTES, sizes))
-        end = offset - 1 + fitting
-        shown = "\n".join(lines[offset - 1 : end])
+    data = "\n".join(lines[offset - 1 : end]).encode()
     notes = []
-    if end == offset - 1:
-        shown = lines[end].encode()[:MAX_READ_BYTES].decode("utf-8", "ignore")
-        notes.append(f"line {offset} is cut at {MAX_READ_BYTES} bytes")
-        end += 1
+    if len(data) > MAX_READ_BYTES:
+        last_break = data.rfind(b"\n", 0, MAX_READ_BYTES + 1)
+        if last_break < 0:
+            notes.append(f"line {offset} is cut at {MAX_READ_BYTES} bytes")
+        data = data[: MAX_READ_BYTES if last_break < 0 else last_break]
+        end = offset + data.count(b"\n")
+    shown = data.decode("utf-8", "ignore")  # a cut line may end within a character
     if end < len(lines):
         notes.append(f"lines {offset} to {end} of {len(lines)}; continue with offset={end + 1}")
     return shown + "".join(f"\n[{note}]" for note in notes)

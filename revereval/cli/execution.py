@@ -20,7 +20,7 @@ from revereval.pair.stage import Work
 from revereval.provider.http import Client
 from revereval.provider.scripted import ScriptedApp, ScriptedTransport
 from revereval.provider.settings import api_key
-from revereval.tasks.snapshot import open_snapshot
+from revereval.tasks.snapshot import Snapshot, SnapshotChangedError, open_snapshot
 
 
 def now() -> str:
@@ -42,7 +42,6 @@ def started(
 
     Raises InputError before anything is written for all that is wrong with the input.
     """
-    signals = Signals()
     with ExitStack() as stack:
         if target.isdecimal():
             if config_path is not None or new:
@@ -51,23 +50,50 @@ def started(
             run_id = int(target)
             plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
             key = api_key(plan.config.provider, f"run {run_id}")
+            snapshot = _snapshot(plan)
         else:
             plan = make_plan(tasks_dir, target, load_config(config_path))
             key = api_key(plan.config.provider, str(config_path or "the built-in config"))
-            open_snapshot(plan.task.source)
+            snapshot = _snapshot(plan)
+            if new and isinstance(snapshot, SnapshotChangedError):
+                raise snapshot
             database = stack.enter_context(_opened(ledger, existing=False))
-            row = plan_row(plan, now())
-            if new:
-                run_id = create_run(database, row)
-            else:
-                run_id = find_or_create_run(database, row, arms=arms, resend=resend)
+            run_id = _run_of(database, plan, snapshot, new=new, arms=arms, resend=resend)
         client = stack.enter_context(_client(plan, key))
         watch = stack.enter_context(_progress(run_id, plan))
+        signals = Signals()
         signals.install()
-        yield (
-            Work(database, plan, client, signals, time.sleep, watch, now, resend),
-            run_id,
-        )
+        work = Work(database, plan, snapshot, client, signals, time.sleep, watch, now, resend)
+        yield work, run_id
+
+
+def _snapshot(plan: Plan) -> Snapshot | SnapshotChangedError:
+    """A changed snapshot is an outcome of a run that has begun, and bad input for a new one."""
+    try:
+        return open_snapshot(plan.task.source)
+    except SnapshotChangedError as error:
+        return error
+
+
+def _run_of(
+    database: Database,
+    plan: Plan,
+    snapshot: Snapshot | SnapshotChangedError,
+    *,
+    new: bool,
+    arms: bool,
+    resend: bool,
+) -> int:
+    """The plan's run that is owed something, or a new one."""
+    row = plan_row(plan, now())
+    if new:
+        return create_run(database, row)
+    create = not isinstance(snapshot, SnapshotChangedError)
+    run_id = find_or_create_run(database, row, arms=arms, resend=resend, create=create)
+    if run_id is None:
+        assert isinstance(snapshot, SnapshotChangedError), "else a run was created"
+        raise snapshot
+    return run_id
 
 
 @contextmanager

@@ -183,8 +183,11 @@ class StageRecorder:
                 call = {"observation": new.position, "remaining": remaining}
                 self._run(_NEW_ARCHIVE, {**key, **call, "outcome": outcome.value})
                 self._run(_COUNT_ARCHIVE, key)
-        for decision in request.decisions:
-            self._run(_NEW_DECISION, {**vars(decision), **at, "reason": decision.reason.value})
+        decided = [
+            {**at, **vars(decision), "reason": decision.reason.value}
+            for decision in request.decisions
+        ]
+        self.database.driver.executemany(_NEW_DECISION, decided)
 
     def _attempt(self, request_id: int, number: int) -> int:
         row = {"request_id": request_id, "number": number, "state": AttemptState.INTENT.value}

@@ -46,12 +46,13 @@ def load_run(database: Database, run_id: int) -> RunRows:
 
 
 def find_or_create_run(
-    database: Database, plan: Mapping[str, Any], *, arms: bool, resend: bool
-) -> int:
+    database: Database, plan: Mapping[str, Any], *, arms: bool, resend: bool, create: bool
+) -> int | None:
     """The newest run of the plan that is owed something, else a new one; returns its id.
 
     plan: the columns of a plan row. arms: whether owed continuations count, or only captures.
-    resend: whether what is in doubt is owed too.
+    resend: whether what is in doubt is owed too. create: None is returned and nothing is written
+    where it is false and nothing is owed.
     """
     reasons = [StopReason.INTERRUPTED, *(IN_DOUBT if resend else ())]
     owed = f"capture_reason IN ({_marks(reasons)})"
@@ -63,29 +64,28 @@ def find_or_create_run(
         values += resumable
     newest = f"SELECT max(id) AS id FROM run WHERE plan_id = ? AND ({owed})"  # noqa: S608 - marks
     with database.transaction():
-        plan_id = _plan_id(database, plan)
-        (found,) = database.rows(newest, plan_id, *values)
-        return _new_run(database, plan_id, plan) if found.id is None else int(found.id)
+        known = database.rows("SELECT id FROM plan WHERE digest = ?", plan["digest"])
+        found = [row.id for plan in known for row in database.rows(newest, plan.id, *values)]
+        if found and found[0] is not None:
+            return int(found[0])
+        return _new_run(database, plan) if create else None
 
 
 def create_run(database: Database, plan: Mapping[str, Any]) -> int:
     """A new run of the plan, whatever older ones are owed."""
     with database.transaction():
-        return _new_run(database, _plan_id(database, plan), plan)
+        return _new_run(database, plan)
 
 
 def _marks(values: Sequence[Any]) -> str:
     return ", ".join("?" for _ in values)
 
 
-def _plan_id(database: Database, plan: Mapping[str, Any]) -> int:
-    found = database.rows("SELECT id FROM plan WHERE digest = ?", plan["digest"])
-    return found[0].id if found else sql.run(database.driver, insert_sql("plan", plan), plan)
-
-
-def _new_run(database: Database, plan_id: int, plan: Mapping[str, Any]) -> int:
+def _new_run(database: Database, plan: Mapping[str, Any]) -> int:
+    sql.run(database.driver, insert_sql("plan", plan, or_ignore=True), plan)
+    (known,) = database.rows("SELECT id FROM plan WHERE digest = ?", plan["digest"])
     row = {
-        "plan_id": plan_id,
+        "plan_id": known.id,
         "created_at": plan["created_at"],
         "capture_outcome": CaptureOutcome.STOPPED,
         "capture_reason": StopReason.INTERRUPTED,

@@ -8,17 +8,16 @@ from revereval.ledger.runs import load_run, store_blob, update_run, write_bounda
 from revereval.pair.ending import BoundaryReached, Paused, Stopped
 from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
-from revereval.pair.tape import Recorded, load_recorded
+from revereval.pair.tape import load_recorded
 from revereval.tasks.scoring import score
-from revereval.tasks.snapshot import SnapshotChangedError, open_snapshot
+from revereval.tasks.snapshot import SnapshotChangedError
 from revereval.terms import ArchiveOutcome, CaptureOutcome, Stage, StopReason
 
 
 def capture(work: Work, run_id: int) -> None:
     """Run or resume a run's capture and record what it came to; nothing if it has ended.
 
-    Raises InputError with nothing written where the task's source cannot be read, `Paused.cause`
-    and SignalledError with the run left to be resumed.
+    Raises `Paused.cause` and SignalledError with the run left to be resumed.
     """
     run = load_run(work.database, run_id).run
     state = owed(work, run_id, Stage.CAPTURE, run.capture_reason)
@@ -29,18 +28,15 @@ def capture(work: Work, run_id: int) -> None:
         return
     if run.capture_reason != StopReason.INTERRUPTED:
         update_run(work.database, run_id, capture_reason=StopReason.INTERRUPTED)
-    recorded = Recorded()
+    if isinstance(work.snapshot, SnapshotChangedError):
+        _stopped(work, run_id, StopReason.SNAPSHOT_CHANGED, str(work.snapshot))
+        return
     try:
         recorded = load_recorded(work.database, run_id, Stage.CAPTURE)
-        snapshot = open_snapshot(work.plan.task.source)
     except BlobChangedError as error:
         _stopped(work, run_id, StopReason.SEAL_BROKEN, str(error))
-    except SnapshotChangedError as error:
-        if not recorded.exchanges:
-            raise
-        _stopped(work, run_id, StopReason.SNAPSHOT_CHANGED, str(error))
-    else:
-        _converse(Conversing(work, run_id, Stage.CAPTURE, snapshot, recorded))
+        return
+    _converse(Conversing(work, run_id, Stage.CAPTURE, work.snapshot, recorded))
 
 
 def _converse(conversing: Conversing) -> None:

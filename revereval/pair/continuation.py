@@ -10,7 +10,7 @@ from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
 from revereval.pair.tape import SealBrokenError, load_recorded, load_tape
 from revereval.tasks.scoring import score
-from revereval.tasks.snapshot import Snapshot, SnapshotChangedError, open_snapshot
+from revereval.tasks.snapshot import SnapshotChangedError
 from revereval.terms import (
     INTEGRITY_FAULTS,
     ArmName,
@@ -26,7 +26,7 @@ from revereval.terms import (
 def continue_arm(work: Work, run_id: int, name: ArmName) -> None:
     """Run or resume one arm and record its endpoint; nothing if it has ended.
 
-    Raises `Paused.cause`, SignalledError and InputError with the arm left to be resumed.
+    Raises `Paused.cause` and SignalledError with the arm left to be resumed.
     """
     arms = {arm.name: arm for arm in load_run(work.database, run_id).arms}
     arm, other = arms[name], arms[name.companion]
@@ -60,11 +60,6 @@ def _withheld(work: Work, arm: Any, other: Any) -> UnexecutedReason | None:
 
 def _execute(work: Work, run_id: int, arm: Any) -> None:
     name = ArmName(arm.name)
-    snapshot: Snapshot | SnapshotChangedError
-    try:
-        snapshot = open_snapshot(work.plan.task.source)
-    except SnapshotChangedError as error:
-        snapshot = error
     update_arm(
         work.database,
         run_id,
@@ -75,6 +70,7 @@ def _execute(work: Work, run_id: int, arm: Any) -> None:
         started_at=arm.started_at or work.now(),
         ended_at=None,
     )
+    snapshot = work.snapshot
     if isinstance(snapshot, SnapshotChangedError):
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SNAPSHOT_CHANGED, str(snapshot))
         return

@@ -16,7 +16,7 @@ from revereval.pair.signals import Signals
 from revereval.pair.tape import Recorded, Tape
 from revereval.projection.archive import Archive
 from revereval.provider.http import Client
-from revereval.tasks.snapshot import Snapshot
+from revereval.tasks.snapshot import Snapshot, SnapshotChangedError
 from revereval.terms import Stage, StopReason, UnexecutedReason
 
 IN_DOUBT_DETAIL = "a request was in flight when the process ended; --resend-in-doubt sends it again"
@@ -28,6 +28,8 @@ class Work:
 
     database: Database
     plan: Plan
+    snapshot: Snapshot | SnapshotChangedError
+    """Read once and held in memory: it cannot change between the stages of one command."""
     client: Client
     signals: Signals
     sleep: Sleep

@@ -79,7 +79,7 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._settings = settings
-        self._url = f"{settings.base_url}/{path}"
+        self._url = httpx.URL(f"{settings.base_url}/{path}")
         self._key = key
         # identity, so that the bytes that are stored are the bytes that came
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
@@ -177,7 +177,8 @@ def retry_after_s(value: str | None, now: datetime) -> float | None:
     if value is None:
         return None
     try:
-        seconds = float(value)
+        # Python's float takes other scripts' digits and underscores; a header does not
+        seconds = float(value) if value.isascii() and "_" not in value else _until(value, now)
     except ValueError:
         seconds = _until(value, now)
     if seconds != seconds or seconds == float("inf"):

@@ -256,7 +256,7 @@ def error_code(body: object) -> str:
     for key in ("code", "type"):
         value = _mapping(error).get(key)
         if isinstance(value, str | int) and value:
-            return str(value)
+            return str(value)[:100]  # it goes into one line
     return ""
 
 

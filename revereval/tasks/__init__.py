@@ -1,0 +1,1 @@
+"""Task and source specs, snapshots by hash, oracles and scoring."""
