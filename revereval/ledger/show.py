@@ -80,7 +80,13 @@ def run_facts(database: Database, run_id: int) -> Facts:
         del plan["id"]
         wanted = select(_ARM).where(_ARM.c.run_id == run_id).order_by(_ARM.c.turn)
         stages = _stages(connection, run)
-        arms = [_arm(arm, stages[arm["name"]]) for arm in _rows(connection, wanted)]
+        arms = [
+            {
+                **_arm(arm, stages[arm["name"]]),
+                "repeated_calls": _repeated_calls(stages[Stage.CAPTURE], stages[arm["name"]]),
+            }
+            for arm in _rows(connection, wanted)
+        ]
     reached = run["boundary_request_id"] is not None
     return {
         "run": run_id,
@@ -109,6 +115,21 @@ def _arm(arm: Facts, requests: Sequence[Facts]) -> Facts:
         **{name: value for name, value in arm.items() if name not in hidden},
         **(tokens if executed else dict.fromkeys(tokens)),
     }
+
+
+def _repeated_calls(prefix: Iterable[Facts], requests: Iterable[Facts]) -> int:
+    """Calls of an arm that its conversation had made before, to the letter: reading in circles."""
+    seen = {_identity(call) for request in prefix for call in request["led_to"]}
+    repeated = 0
+    for request in requests:
+        for call in request["led_to"]:
+            repeated += _identity(call) in seen
+            seen.add(_identity(call))
+    return repeated
+
+
+def _identity(call: Facts) -> tuple[str, str]:
+    return call["tool"], call["arguments"]
 
 
 def _totals(requests: Iterable[Facts]) -> Facts:

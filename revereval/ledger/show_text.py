@@ -107,6 +107,7 @@ def _arms(arms: Sequence[Facts]) -> Grid:
         "strict": [_verdict(arm, "strict") for arm in arms],
         "suffix requests": [f"{a['suffix_requests']} of {a['allowed_requests']}" for a in arms],
         "archive calls": [f"{a['archive_calls']} of {a['allowed_archive_calls']}" for a in arms],
+        "repeated calls": [str(arm["repeated_calls"]) for arm in arms],
         "tokens": [_tokens(a) if a["endpoint"] != "unexecuted" else "" for a in arms],
         "metered": [
             f"{arm['metered_tokens']:,} of {_fact(arm['allowed_metered_tokens'], 'no limit')}; "

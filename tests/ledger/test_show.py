@@ -58,6 +58,15 @@ def test_a_run_is_told_request_by_request(build: Build) -> None:
     assert (of_p["endpoint"], of_p["input_tokens"], of_p["unknown_usage"]) == ("wrong", None, 1)
 
 
+def test_calls_that_a_conversation_made_before_are_counted_by_arm(build: Build) -> None:
+    other = Asked("read", '{"path":"b.py"}')
+    f = [Turn([READ, other]), Turn([other, other]), ANSWERS]
+    p = [Turn([other]), ANSWERS]
+    arms = both(ArmScript(f, Endpoint.CORRECT), ArmScript(p, Endpoint.CORRECT))
+    of_f, of_p = run_facts(build.database, build.pair([Turn([READ])], arms))["arms"]
+    assert (of_f["repeated_calls"], of_p["repeated_calls"]) == (3, 0)
+
+
 def test_a_person_reads_what_was_read_searched_refused_and_projected(build: Build) -> None:
     text = shown(build, str(told_pair(build)))
     lines = [line.strip() for line in text.splitlines()]
