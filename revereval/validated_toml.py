@@ -10,9 +10,9 @@ from revereval.errors import InputError
 
 
 class Strict(BaseModel):
-    """A table of a file: unknown fields are faults, values are not coerced."""
+    """A table of a file: unknown fields are faults, values are not coerced, numbers are finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -89,7 +89,7 @@ def audit(
         for disagreement in findings.disagreements:
             output.line(str(disagreement))
     if as_json:
-        output.print_json({**asdict(summary), "disagreements": listed})
+        output.print_json({**vars(summary), "disagreements": listed})
     else:
         for text in summary.lines():
             output.line(text)

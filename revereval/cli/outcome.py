@@ -46,6 +46,9 @@ def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
     else:
         paragraph(_capture_line(rows))
         _print_table(rows, totals)
+        for arm in rows.arms:
+            if arm.detail:
+                paragraph(f"{arm.name} {_endpoint(arm)}: {arm.detail}")
         paragraph(_sentence(rows))
     return _code([rows.run.capture_reason, *(_fault(arm) for arm in rows.arms)])
 

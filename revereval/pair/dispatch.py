@@ -110,7 +110,9 @@ class Dispatcher:
         try:
             reply = read(raw.data)
         except ReplyError as error:
-            problem = failed(str(error), raw.status, raw.data, error.code)
+            problem = failed(
+                str(error), raw.status, raw.data, error.error, retry_after=raw.retry_after
+            )
             raise self._failed(attempt_id, problem) from None
         outcome = Outcome(AttemptState.COMPLETED, raw.status, reply=raw.data)
         completion = _completion(reply, self.settings)

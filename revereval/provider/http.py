@@ -8,6 +8,7 @@ DispatchError
 """
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +17,10 @@ from email.utils import parsedate_to_datetime
 import httpx
 
 from revereval.provider.settings import ProviderSettings
-from revereval.provider.wire import error_code
+from revereval.provider.wire import WireError, error_of
+
+SHORTEST_SECRET = 8
+"""Shorter keys are placeholders for servers without keys: nothing to keep from the ledger."""
 
 KEEPALIVE_S = 2.0
 """Shorter than any server's we know of, so that an idle connection is not reused as it closes."""
@@ -24,6 +28,7 @@ KEEPALIVE_S = 2.0
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
 _OVERFLOW = frozenset({"context_length_exceeded", "string_above_max_length", "request_too_large"})
 _RETRYABLE_STATUS = frozenset({429, 503})
+_RETRYABLE_CODES = frozenset({"429", "503", "rate_limit_exceeded"})
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class RawReply:
 
     status: int
     data: bytes
+    retry_after: str | None
 
 
 class DispatchError(Exception):
@@ -80,7 +86,7 @@ class Client:
     ) -> None:
         self._settings = settings
         self._url = httpx.URL(f"{settings.base_url}/{path}")
-        self._key = key
+        self._key = _spellings(key) if key and len(key) >= SHORTEST_SECRET else None
         # identity, so that the bytes that are stored are the bytes that came
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
         if key is not None:
@@ -105,14 +111,18 @@ class Client:
             problem = f"cannot connect to {self._url}: {error or type(error).__name__}"
             raise FailedError(problem, retryable=True) from None
         except httpx.HTTPError as error:
-            problem = f"no whole reply: {type(error).__name__}: {self._redacted(str(error))}"
+            said = self._redact(str(error).encode()).decode()
+            problem = f"no whole reply: {type(error).__name__}: {said}"
             raise AmbiguousError(problem) from None
+        retry_after = response.headers.get("retry-after")
+        if retry_after is not None:
+            retry_after = self._redact(retry_after.encode()).decode()
         if response.status_code != 200:
-            raise _refused(response, data, self._settings)
+            raise _refused(response.status_code, data, retry_after, self._settings)
         kind = response.headers.get("content-type", "")
         if kind.startswith("text/event-stream"):
             raise FailedError("the reply is an event stream, asked for was a plain one", 200, data)
-        return RawReply(200, data)
+        return RawReply(200, data, retry_after)
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
         chunks, size = [], 0
@@ -127,45 +137,54 @@ class Client:
         return self._redact(b"".join(chunks))
 
     def _redact(self, data: bytes) -> bytes:
-        """A server may echo the key in an error body; it is stored nowhere."""
-        return data.replace(self._key.encode(), b"[redacted]") if self._key else data
-
-    def _redacted(self, text: str) -> str:
-        return text.replace(self._key, "[redacted]") if self._key else text
+        """A server may echo the key, however spelled; it is stored nowhere."""
+        return self._key.sub(b"[redacted]", data) if self._key else data
 
 
-def _refused(response: httpx.Response, data: bytes, settings: ProviderSettings) -> FailedError:
+def _spellings(key: str) -> re.Pattern[bytes]:
+    """The key, each of its characters as itself or as a JSON string may escape it."""
+    spelled = ""
+    for character in key:
+        escaped_slash = r"|\\/" if character == "/" else ""
+        code = f"{ord(character):04x}"
+        spelled += rf"(?:{re.escape(character)}|(?i:\\u{code}){escaped_slash})"
+    return re.compile(spelled.encode())
+
+
+def _refused(
+    status: int, data: bytes, retry_after: str | None, settings: ProviderSettings
+) -> FailedError:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
         body = None
-    status = response.status_code
     hint = ""
-    if status == 401 or status == 403:
+    if status in (401, 403):
         hint = f"; the key comes from {settings.api_key_env or 'no variable: set api_key_env'}"
     if status == 404:
         hint = "; check provider.base_url and provider.model"
-    retry_after = response.headers.get("retry-after")
-    return failed(f"HTTP {status} from {settings.base_url}", status, data, error_code(body),
-                  retry_after=retry_after, hint=hint)  # fmt: skip
+    problem = f"HTTP {status} from {settings.base_url}"
+    return failed(problem, status, data, error_of(body), retry_after=retry_after, hint=hint)
 
 
 def failed(
     problem: str,
     status: int,
     reply: bytes,
-    code: str,
+    error: WireError,
     *,
     retry_after: str | None = None,
     hint: str = "",
 ) -> FailedError:
-    """Class an error reply by its status and its body's code."""
-    said = f"{problem} ({code}){hint}" if code else f"{problem}{hint}"
-    if code in _NO_CREDIT or status == 402:
+    """Class an error reply by its status and by the codes in its body."""
+    said = ": ".join(part for part in (*error.codes[:1], error.message) if part)
+    said = f"{problem} ({said}){hint}" if said else f"{problem}{hint}"
+    codes = set(error.codes)
+    if codes & _NO_CREDIT or status == 402:
         return NoCreditError(said, status, reply)
-    if code in _OVERFLOW:
+    if codes & _OVERFLOW:
         return ContextOverflowError(said, status, reply)
-    retryable = status in _RETRYABLE_STATUS or code in {"429", "503", "rate_limit_exceeded"}
+    retryable = status in _RETRYABLE_STATUS or bool(codes & _RETRYABLE_CODES)
     return FailedError(said, status, reply, retryable=retryable, retry_after=retry_after)
 
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
+from revereval.canonical import canonical_bytes
 from revereval.errors import InputError
 from revereval.provider.reader import ReaderSettings
 from revereval.terms import UsageConvention
@@ -54,13 +55,21 @@ class ProviderSettings(Strict):
     def _not_ours(cls, sampling: dict[str, Any]) -> dict[str, Any]:
         if taken := sorted(_OURS & sampling.keys()):
             raise ValueError(f"{', '.join(taken)} cannot be set here")
+        try:
+            canonical_bytes(sampling)
+        except (ValueError, TypeError):
+            raise ValueError("only what JSON can say: no dates, no NaN, no infinity") from None
         return sampling
 
     @field_validator("base_url")
     @classmethod
     def _plain_url(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            usable = parts.port != 0 and url.isprintable() and " " not in url
+        except ValueError:
+            usable = False
+        if not usable or parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("must be an http or https URL")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError("no user, key or query in the URL: name a variable in api_key_env")

@@ -13,12 +13,25 @@ SUBSTITUTE_ARGUMENTS = "{}"
 """Sent back in place of arguments that are not a JSON object, alike in capture, F and P."""
 
 
-class ReplyError(Exception):
-    """A 200 that is no turn of a conversation; `code` is the body's own name for the error."""
+MAX_SAID_CHARS = 300
+"""Of what a server says of an error: it goes into one line."""
 
-    def __init__(self, problem: str, code: str = "") -> None:
+
+@dataclass(frozen=True)
+class WireError:
+    """A body's own words for an error."""
+
+    codes: tuple[str, ...] = ()
+    """`code`, then `type`: some servers put the status in one and the reason in the other."""
+    message: str = ""
+
+
+class ReplyError(Exception):
+    """A 200 that is no turn of a conversation."""
+
+    def __init__(self, problem: str, error: WireError | None = None) -> None:
         super().__init__(problem)
-        self.code = code
+        self.error = error or WireError()
 
 
 @dataclass(frozen=True)
@@ -118,7 +131,7 @@ class ChatWire:
         if not isinstance(message, Mapping):
             raise ReplyError("the reply's first choice has no message")
         if choice.get("finish_reason") == "error":
-            raise ReplyError("the reply's finish_reason is error", error_code(choice))
+            raise ReplyError("the reply's finish_reason is error", error_of(choice))
         wire_calls = [_mapping(call) for call in _list(message.get("tool_calls"))]
         functions = [_mapping(call.get("function")) for call in wire_calls]
         calls = _calls(
@@ -235,7 +248,7 @@ def _object(raw: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ReplyError("the reply is not a JSON object")
     if body.get("error"):
-        raise ReplyError("the reply is an error object", error_code(body))
+        raise ReplyError("the reply is an error object", error_of(body))
     return body
 
 
@@ -250,14 +263,13 @@ def _finite(number: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_not_json, parse_float=_finite)
 
 
-def error_code(body: object) -> str:
-    """The machine-readable code of an error body, "" where there is none."""
-    error = _mapping(body).get("error")
-    for key in ("code", "type"):
-        value = _mapping(error).get(key)
-        if isinstance(value, str | int) and value:
-            return str(value)[:100]  # it goes into one line
-    return ""
+def error_of(body: object) -> WireError:
+    """What an error body, or a choice that ended in an error, says of itself."""
+    error = _mapping(_mapping(body).get("error"))
+    codes = [error.get("code"), error.get("type")]
+    named = [str(code)[:MAX_SAID_CHARS] for code in codes if isinstance(code, str | int) and code]
+    message = error.get("message")
+    return WireError(tuple(named), message[:MAX_SAID_CHARS] if isinstance(message, str) else "")
 
 
 def _calls(
