@@ -154,15 +154,15 @@ def _lines(text: str) -> list[str]:
 def _page(lines: list[str], offset: int, limit: int) -> str:
     """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so."""
     end = min(len(lines), offset - 1 + limit)
-    data = "\n".join(lines[offset - 1 : end]).encode()
+    shown = "\n".join(lines[offset - 1 : end])
     notes = []
-    if len(data) > MAX_READ_BYTES:
+    if len(data := shown.encode()) > MAX_READ_BYTES:
         last_break = data.rfind(b"\n", 0, MAX_READ_BYTES + 1)
         if last_break < 0:
             notes.append(f"line {offset} is cut at {MAX_READ_BYTES} bytes")
         data = data[: MAX_READ_BYTES if last_break < 0 else last_break]
         end = offset + data.count(b"\n")
-    shown = data.decode("utf-8", "ignore")  # a cut line may end within a character
+        shown = data.decode("utf-8", "ignore")  # a cut line may end within a character
     if end < len(lines):
         notes.append(f"lines {offset} to {end} of {len(lines)}; continue with offset={end + 1}")
     return shown + "".join(f"\n[{note}]" for note in notes)

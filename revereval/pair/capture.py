@@ -72,12 +72,12 @@ def _enter_frame(conversing: Conversing, boundary: BoundaryReached) -> None:
     """Seal the tape and store the predecision features and both arms' allowances."""
     view, usage, config = boundary.view, conversing.gate.usage, conversing.work.plan.config
     used = sum(result.archive is ArchiveOutcome.OK for _, result in view.results)
-    total, cached = usage.input_tokens, usage.cached_tokens
+    total = usage.input_tokens if usage.uncached_tokens is not None else None
     features = {
         "eligible_bytes": sum(view.observations[at].size_bytes for at in view.eligible),
         "eligible_count": len(view.eligible),
         "history_bytes": view.body.history_bytes,
-        "last_cached_fraction": cached / total if total and cached is not None else None,
+        "last_cached_fraction": (usage.cached_tokens or 0) / total if total else None,
         "prefix_archive_calls": used,
     }
     allowances = {

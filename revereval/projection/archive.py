@@ -72,10 +72,10 @@ class Archive:
 
     def _matches(self, query: str) -> Iterator[tuple[str, int]]:
         """Up to MAX_MATCHES (handle, offset), literal, ASCII case-insensitive, not overlapping."""
-        needle = query.translate(_ASCII_LOWER)
+        needle = _lower(query)
         count = 0
         for handle, text in self._originals.items():
-            folded = text.translate(_ASCII_LOWER)
+            folded = _lower(text)
             at = folded.find(needle)
             while at >= 0 and count < MAX_MATCHES:
                 yield handle, at
@@ -132,6 +132,11 @@ class Archive:
     def _refuse(self, outcome: ArchiveOutcome, problem: str) -> ArchiveResult:
         text = f"error: {outcome}: {problem}; {self._left()}"
         return ArchiveResult(outcome, text, self._allowance)
+
+
+def _lower(text: str) -> str:
+    """ASCII letters in lower case; every other character, and so every offset, stays."""
+    return text.lower() if text.isascii() else text.translate(_ASCII_LOWER)
 
 
 def _within(value: object, low: int, high: int) -> TypeGuard[int]:

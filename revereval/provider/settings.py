@@ -76,7 +76,10 @@ class ProviderSettings(Strict):
         return url.rstrip("/")
 
     @model_validator(mode="after")
-    def _one_wire(self) -> "ProviderSettings":
+    def _fits_its_kind(self) -> "ProviderSettings":
+        missing = {"base_url", "model"} - self.model_fields_set
+        if self.kind != "scripted" and missing:
+            raise ValueError(f"kind = {self.kind!r} needs {' and '.join(sorted(missing))}")
         if self.kind != "scripted" and "wire" in self.model_fields_set:
             raise ValueError(f"wire is fixed by kind = {self.kind!r}")
         return self

@@ -265,7 +265,8 @@ _DECODER = json.JSONDecoder(parse_constant=_not_json, parse_float=_finite)
 
 def error_of(body: object) -> WireError:
     """What an error body, or a choice that ended in an error, says of itself."""
-    error = _mapping(_mapping(body).get("error"))
+    said = _mapping(body).get("error")
+    error = {"message": said} if isinstance(said, str) else _mapping(said)
     codes = [error.get("code"), error.get("type")]
     named = [str(code)[:MAX_SAID_CHARS] for code in codes if isinstance(code, str | int) and code]
     message = error.get("message")
