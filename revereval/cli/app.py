@@ -1,5 +1,6 @@
 """The `revereval` command: its sub-commands, and how every error becomes one line and a code."""
 
+import errno
 import os
 import sys
 from typing import NoReturn
@@ -10,7 +11,8 @@ from typer.exceptions import TyperException
 
 from revereval.cli import ledger, run, serve, tasks
 from revereval.cli.output import note, use_safe_streams
-from revereval.errors import RevEvalError
+from revereval.errors import NothingMaySpendError, RevEvalError
+from revereval.pair.signals import SignalledError
 
 READER_GONE = 141
 
@@ -35,23 +37,40 @@ def main() -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return READER_GONE
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _discard_output()
+        note(f"revereval: the output cannot be written: {error.strerror}")
+        return NothingMaySpendError.exit_code
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         # the context by hand: Typer's own main turns a reader that went away into code 1
         with command.make_context("revereval", arguments) as context:
             command.invoke(context)
-        sys.stdout.flush()
     except typer.Exit as done:
         return done.exit_code
     except TyperException as error:
         note(f"revereval: {error.format_message()}")
         return error.exit_code
-    except RevEvalError as error:
+    except (RevEvalError, SignalledError) as error:
         note(f"revereval: {error}")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
     return 0
+
+
+def _discard_output() -> None:
+    """What is still buffered has nowhere to go; the interpreter would fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,15 +4,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from revereval.cli.output import shown
 from revereval.errors import InputError
 from revereval.ledger.database import Database
 from revereval.ledger.runs import create_run, find_or_create_run, load_run
 from revereval.pair.annotations import reader_task
 from revereval.pair.config import load_config
-from revereval.pair.gate import Progress, Watch
+from revereval.pair.gate import Progress
 from revereval.pair.plan import Plan, make_plan, recorded_plan
 from revereval.pair.run import plan_row
 from revereval.pair.signals import Signals
@@ -21,6 +23,10 @@ from revereval.provider.http import Client
 from revereval.provider.scripted import ScriptedApp, ScriptedTransport
 from revereval.provider.settings import api_key
 from revereval.tasks.snapshot import Snapshot, SnapshotChangedError, open_snapshot
+
+
+def _unwatched(_: Progress) -> None:
+    return
 
 
 def now() -> str:
@@ -60,10 +66,10 @@ def started(
             database = stack.enter_context(_opened(ledger, existing=False))
             run_id = _run_of(database, plan, snapshot, new=new, arms=arms, resend=resend)
         client = stack.enter_context(_client(plan, key))
-        watch = stack.enter_context(_progress(run_id, plan))
         signals = Signals()
         signals.install()
-        work = Work(database, plan, snapshot, client, signals, time.sleep, watch, now, resend)
+
+        work = Work(database, plan, snapshot, client, signals, time.sleep, _unwatched, now, resend)
         yield work, run_id
 
 
@@ -122,15 +128,15 @@ def _client(plan: Plan, key: str | None) -> Iterator[Client]:
 
 
 @contextmanager
-def _progress(run_id: int, plan: Plan) -> Iterator[Watch]:
-    """A status line while a person watches; nothing otherwise, and never a reason to stop."""
-    label = f"run {run_id}, {plan.task.id} ({plan.config.provider.kind})"
+def watched(work: Work, run_id: int) -> Iterator[Work]:
+    """The same work with a status line while a person watches, gone before results are printed."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield work
         return
     from rich.console import Console
     from rich.text import Text
 
+    label = f"run {run_id}, {shown(work.plan.task.id)} ({work.plan.config.provider.kind})"
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     with console.status(Text(label)) as status:
 
@@ -144,4 +150,4 @@ def _progress(run_id: int, plan: Plan) -> Iterator[Watch]:
                 )
             )
 
-        yield watch
+        yield replace(work, watch=watch)

@@ -1,5 +1,6 @@
 """What a command prints: results to stdout, notes to stderr, foreign text always as text."""
 
+import io
 import json
 import os
 import re
@@ -7,24 +8,45 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
-
-# C0 and C1 controls, line and paragraph separators, and marks that reorder or hide text
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
+from unicodedata import category
 
 _FIGURE = re.compile(r"[-+]?[\d,.]+|unknown|")
 
 
 def shown(text: str) -> str:
-    """Text from models, tasks or servers with everything a terminal would act on escaped."""
-    return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text)
+    """Text from models, tasks or servers, all that a terminal would act on or hide escaped.
+
+    Controls, format characters (which reorder or hide text), surrogates, line separators and
+    unassigned code points; spaces of every width stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or category(character) == "Zs" else _escape(character)
+        for character in text
+    )
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode()
 
 
 def use_safe_streams() -> None:
-    """Never fail on a character that the terminal's or cron's encoding lacks."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+    """Standard streams that exist and never fail on a character that their encoding lacks.
+
+    A stream closed by the caller is opened on the null device, before a file of ours gets its
+    number and with it what others write to that stream.
+    """
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - a descriptor, for good
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -66,8 +88,10 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
     from rich.table import Table
     from rich.text import Text
 
+    # on a buffer: a console on stdout would end the process itself when its reader goes away
+    drawing = io.StringIO()
     console = Console(
-        width=width(), no_color=True, markup=False, emoji=False, highlight=False,
+        file=drawing, width=width(), no_color=True, markup=False, emoji=False, highlight=False,
         force_terminal=False,
     )  # fmt: skip
     drawn = Table(box=box.SIMPLE_HEAD, title=None, show_edge=False, pad_edge=False)
@@ -78,6 +102,5 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     if title:
         line(title)
-    with console.capture() as captured:
-        console.print(drawn)
-    sys.stdout.writelines(row.rstrip() + "\n" for row in captured.get().splitlines())
+    console.print(drawn)
+    sys.stdout.writelines(row.rstrip() + "\n" for row in drawing.getvalue().split("\n")[:-1])

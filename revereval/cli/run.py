@@ -40,14 +40,15 @@ def capture(
     Prints the boundary, or why there is none.
     """
     from revereval.cli import outcome
-    from revereval.cli.execution import started
+    from revereval.cli.execution import started, watched
     from revereval.pair import run as pair_run
 
     with started(task, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=False) as (
         work,
         run_id,
     ):
-        pair_run.run_capture(work, run_id)
+        with watched(work, run_id) as work_seen:
+            pair_run.run_capture(work_seen, run_id)
         raise typer.Exit(outcome.print_capture(work.database, run_id, as_json=as_json))
 
 
@@ -66,12 +67,13 @@ def run_pair(
     taken up again; what was recorded is not sent again.
     """
     from revereval.cli import outcome
-    from revereval.cli.execution import started
+    from revereval.cli.execution import started, watched
     from revereval.pair import run as pair_run
 
     with started(target, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=True) as (
         work,
         run_id,
     ):
-        pair_run.run_pair(work, run_id)
+        with watched(work, run_id) as work_seen:
+            pair_run.run_pair(work_seen, run_id)
         raise typer.Exit(outcome.print_pair(work.database, run_id, as_json=as_json))

@@ -78,7 +78,8 @@ def _check_plan(material: Material) -> None:
     ):  # fmt: skip
         expected[name] = document[name]
     for name, value in expected.items():
-        findings.equal("plan", plan.id, name, getattr(plan, name), value)
+        held = escaped(value) if isinstance(value, str) else value
+        findings.equal("plan", plan.id, name, getattr(plan, name), held)
 
 
 def _check_bytes(material: Material, request: Row[Any]) -> None:
