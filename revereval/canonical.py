@@ -22,8 +22,9 @@ class StrictJSONError(ValueError):
 def canonical_bytes(value: object) -> bytes:
     """UTF-8 canonical JSON: sorted keys, no spaces, no escapes but the necessary ones.
 
-    As RFC 8785 except that numbers keep Python's shortest spelling and lone surrogates, which
-    UTF-8 cannot hold, are written as `\\udXXX` escapes, so every text a model can send survives.
+    As RFC 8785 except that keys sort by code point, numbers keep Python's shortest spelling, and
+    lone surrogates, which UTF-8 cannot hold, are written as `\\udXXX` escapes, so that every text
+    a model can send survives.
     Raises ValueError for NaN and Infinity.
     """
     text = _encode(value)

@@ -33,7 +33,7 @@ def put_blob(driver: sqlite3.Connection, data: bytes) -> int:
 
 def get_blob(connection: Connection, blob_id: int) -> bytes:
     """The bytes, checked against their digest. Raises BlobChangedError."""
-    query = "SELECT digest, zlib, data FROM blob WHERE id = ?"
+    query = "SELECT digest, zlib, CAST(data AS BLOB) FROM blob WHERE id = ?"
     row = _driver(connection).execute(query, (blob_id,)).fetchone()
     if row is None:
         raise BlobChangedError(f"blob {blob_id} is missing")

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def first_difference(recorded: Any, mine: Any, path: str = "$") -> str:
-    """Path of the first difference in document order, such as `$.messages[3].content`.
+    """Path of the first difference in canonical order, such as `$.messages[3].content`.
 
     Raises ValueError when there is none.
     """
@@ -14,14 +14,17 @@ def first_difference(recorded: Any, mine: Any, path: str = "$") -> str:
     return found
 
 
+_ABSENT = object()
+
+
 def _search(recorded: Any, mine: Any, path: str) -> str | None:
     if type(recorded) is not type(mine):
         return path
     if isinstance(recorded, dict):
-        for key in recorded.keys() | mine.keys():
-            if key not in recorded or key not in mine:
-                return f"{path}.{key}"
-        children = ((f"{path}.{key}", recorded[key], mine[key]) for key in sorted(recorded))
+        keys = sorted(recorded.keys() | mine.keys())
+        children = (
+            (f"{path}.{key}", recorded.get(key, _ABSENT), mine.get(key, _ABSENT)) for key in keys
+        )
     elif isinstance(recorded, list):
         if len(recorded) != len(mine):
             shorter = min(len(recorded), len(mine))

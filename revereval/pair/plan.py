@@ -16,7 +16,7 @@ from revereval.provider import body
 from revereval.provider.body import Item
 from revereval.provider.settings import ProviderSettings
 from revereval.provider.wire import WIRES, Wire
-from revereval.tasks.spec import Task, load_task, siblings
+from revereval.tasks.spec import Task, load_task, siblings, task_ids
 from revereval.terms import ArmName
 
 
@@ -49,6 +49,10 @@ class Plan:
 def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
     """Raises InputError when the task or a fitting task's id is not as it must be."""
     task = load_task(tasks_dir, task_id)
+    known = {known_id for _, known_id in task_ids(tasks_dir)}
+    for fitting in config.fitting_tasks:
+        if fitting not in known:
+            raise InputError("config", "fitting_tasks", f"no task {fitting!r} in {tasks_dir}")
     group = siblings(tasks_dir, task.source.group)
     first = first_arm(config.seed, task.source.group, group, task.id)
     settings = config.model_dump(mode="json")
