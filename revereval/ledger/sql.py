@@ -27,7 +27,7 @@ def run(driver: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -
 
     Texts that SQLite could not hold are escaped: a paid reply is recorded whatever it holds.
     """
-    texts = {name: escaped(value) for name, value in values.items() if isinstance(value, str)}
+    texts = {name: escaped(value) for name, value in values.items() if type(value) is str}
     return driver.execute(statement, {**values, **texts}).lastrowid or 0
 
 

@@ -75,12 +75,13 @@ def _execute(work: Work, run_id: int, arm: Any) -> None:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SNAPSHOT_CHANGED, str(snapshot))
         return
     try:
-        tape = load_tape(work.database, run_id)
+        if run_id not in work.tapes:
+            work.tapes[run_id] = load_tape(work.database, run_id)
         recorded = load_recorded(work.database, run_id, Stage(name))
     except (SealBrokenError, BlobChangedError) as error:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SEAL_BROKEN, str(error))
         return
-    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, tape), name)
+    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, work.tapes[run_id]), name)
 
 
 def _converse(conversing: Conversing, name: ArmName) -> None:

@@ -36,6 +36,8 @@ class Work:
     watch: Watch
     now: Callable[[], str]
     resend_in_doubt: bool = False
+    tapes: dict[int, Tape] = field(default_factory=dict)
+    """Verified once, by run: both arms of a command replay the very same tape."""
 
 
 class Owed(Enum):

@@ -4,15 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from revereval.canonical import text_digest
+from revereval.canonical import text_digest, utf8
 from revereval.terms import ArchiveOutcome
 
 MAX_QUERY_CHARS = 256
 MAX_MATCHES = 5
 MAX_SEARCH_CHARS = 2000
 MAX_RECOVER_CHARS = 8192
-
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,13 @@ class Archive:
 
     def _matches(self, query: str) -> Iterator[tuple[str, int]]:
         """Up to MAX_MATCHES (handle, offset), literal, ASCII case-insensitive, not overlapping."""
-        needle = _lower(query)
+        needle = utf8(query).lower()
         count = 0
         for handle, text in self._originals.items():
-            folded = _lower(text)
+            folded = utf8(text).lower()  # bytes.lower touches ASCII letters only
             at = folded.find(needle)
             while at >= 0 and count < MAX_MATCHES:
-                yield handle, at
+                yield handle, len(folded[:at].decode("utf-8", "surrogatepass"))
                 count += 1
                 at = folded.find(needle, at + len(needle))
             if count == MAX_MATCHES:
@@ -132,11 +130,6 @@ class Archive:
     def _refuse(self, outcome: ArchiveOutcome, problem: str) -> ArchiveResult:
         text = f"error: {outcome}: {problem}; {self._left()}"
         return ArchiveResult(outcome, text, self._allowance)
-
-
-def _lower(text: str) -> str:
-    """ASCII letters in lower case; every other character, and so every offset, stays."""
-    return text.lower() if text.isascii() else text.translate(_ASCII_LOWER)
 
 
 def _within(value: object, low: int, high: int) -> TypeGuard[int]:

@@ -35,7 +35,7 @@ def read_usage(raw: object, convention: UsageConvention) -> Usage:
     `cache_creation_input_tokens` fields. Under `cached_apart` the input field leaves out cache
     reads and writes, which are added; a provider that has no write field writes no cache.
     """
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, dict):
         return Usage()
     flags: list[str] = []
     inputs = _agreed(raw, flags, "input", [("prompt_tokens",), ("input_tokens",)])
@@ -85,7 +85,7 @@ def _agreed(
 def _count(raw: Mapping[str, Any], path: tuple[str, ...], flags: list[str]) -> int | None:
     value: Any = raw
     for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
+        value = value.get(key) if isinstance(value, dict) else None
     if value is None:
         return None
     if type(value) is not int or not 0 <= value < 2**53:

@@ -126,9 +126,9 @@ class ChatWire:
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
             raise ReplyError("the reply has no choices")
-        choice = choices[0] if isinstance(choices[0], Mapping) else {}
+        choice = _mapping(choices[0])
         message = choice.get("message")
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             raise ReplyError("the reply's first choice has no message")
         if choice.get("finish_reason") == "error":
             raise ReplyError("the reply's finish_reason is error", error_of(choice))
@@ -320,7 +320,7 @@ def _refuse_nothing(text: str, calls: Sequence[Call], usage: object) -> None:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[Any]:
