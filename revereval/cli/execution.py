@@ -16,7 +16,7 @@ from revereval.pair.annotations import reader_task
 from revereval.pair.config import load_config
 from revereval.pair.gate import Progress
 from revereval.pair.plan import Plan, make_plan, recorded_plan
-from revereval.pair.run import plan_row
+from revereval.pair.run import plan_row, require_its_plan
 from revereval.pair.signals import Signals
 from revereval.pair.stage import Work
 from revereval.provider.http import Client
@@ -54,6 +54,7 @@ def started(
                 raise InputError("run-pair", target, "a run has its plan: no --config, no --new")
             database = stack.enter_context(_opened(ledger, existing=True))
             run_id = int(target)
+            require_its_plan(database, run_id, now())
             plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
             key = api_key(plan.config.provider, f"run {run_id}")
             snapshot = _snapshot(plan)

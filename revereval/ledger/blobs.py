@@ -55,19 +55,31 @@ def request_parts(
     known: blobs by id, kept between calls by who reads the requests of one conversation in turn.
     """
     blobs = {} if known is None else known
-    query = "SELECT head_blob_id, base_id, item_count, edits FROM request WHERE id = ?"
-    driver = _driver(connection)
-    head_id, base_id, count, edits = driver.execute(query, (request_id,)).fetchone()
-    ids: dict[int, int] = dict(json.loads(edits))
-    while base_id is not None:
-        _, base_id, _, older = driver.execute(query, (base_id,)).fetchone()
-        ids = {**dict(json.loads(older)), **ids}
-    wanted = [head_id, *(ids[index] for index in range(count))]
+    try:
+        wanted = _part_ids(_driver(connection), request_id)
+    except (TypeError, ValueError, KeyError):
+        problem = f"request {request_id} cannot be put together from what it extends"
+        raise BlobChangedError(problem) from None
     for blob_id in wanted:
         if blob_id not in blobs:
             blobs[blob_id] = get_blob(connection, blob_id)
     head, *items = (blobs[blob_id] for blob_id in wanted)
     return head, items
+
+
+def _part_ids(driver: sqlite3.Connection, request_id: int) -> list[int]:
+    """Blob ids of a request's head and items, the edits of what it extends applied in order."""
+    query = "SELECT head_blob_id, base_id, item_count, edits FROM request WHERE id = ?"
+    head_id, base_id, count, edits = driver.execute(query, (request_id,)).fetchone()
+    ids: dict[int, int] = dict(json.loads(edits))
+    passed = {request_id}
+    while base_id is not None:
+        if base_id in passed:
+            raise ValueError("a request extends itself")
+        passed.add(base_id)
+        _, base_id, _, older = driver.execute(query, (base_id,)).fetchone()
+        ids = {**dict(json.loads(older)), **ids}
+    return [head_id, *(ids[index] for index in range(count))]
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

@@ -1,6 +1,7 @@
 """Opening the one SQLite file safely: its checks, its settings, its errors in words."""
 
 import os
+import re
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -55,27 +56,40 @@ class Database:
 
     def _check(self, write: bool) -> None:
         with self._engine.connect() as connection:
-            version = self._version(connection)
+            version = self._version(connection, "BEGIN")
+            if write and version <= SCHEMA_VERSION:
+                mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
+                if mode != "wal":
+                    raise InputError(self.path, "", f"cannot be put in WAL mode (it is {mode})")
             if version == 0 and write:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                if self._version(connection) == 0:
-                    _create(connection)
-                connection.exec_driver_sql("COMMIT")
-                version = SCHEMA_VERSION
+                version = self._version(connection, "BEGIN IMMEDIATE")
             if version == 0:
                 raise InputError(self.path, "", "an empty ledger: nothing was recorded in it")
             if version > SCHEMA_VERSION:
                 problem = f"is {version}, this revereval knows {SCHEMA_VERSION}: update it"
                 raise InputError(self.path, "schema_version", problem)
 
-    def _version(self, connection: Connection) -> int:
-        """0 for a file without tables. Raises InputError for SQLite files of other programs."""
-        found = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
-        version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-        tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
-        if found != APPLICATION_ID and (tables or version):
-            raise InputError(self.path, "", "an SQLite file, but not a revereval ledger")
+    def _version(self, connection: Connection, begin: str) -> int:
+        """Read in one transaction, as another process may make the ledger meanwhile.
+
+        0 for a file without tables, which an immediate transaction makes into a ledger. Raises
+        InputError for SQLite files of other programs.
+        """
+        connection.exec_driver_sql(begin)
+        try:
+            found = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+            version = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+            tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
+            if found != APPLICATION_ID and (tables or version):
+                raise InputError(self.path, "", "an SQLite file, but not a revereval ledger")
+            if version == 0 and begin == "BEGIN IMMEDIATE":
+                _create(connection)
+                version = SCHEMA_VERSION
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            with suppress(DBAPIError):
+                connection.exec_driver_sql("ROLLBACK")
+            raise
         return version
 
     @contextmanager
@@ -151,6 +165,9 @@ def _uri(path: Path) -> str:
 
 def _prepare_file(path: Path) -> None:
     """Create the file with mode 0600, or see that this one may be written."""
+    kind = _file_system(path)
+    if kind in _NETWORK_FILE_SYSTEMS:
+        raise InputError(path, "", f"on a network file system ({kind}); use a local disk")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -158,9 +175,6 @@ def _prepare_file(path: Path) -> None:
         raise InputError(path, "", error.strerror or "cannot be opened") from None
     if not path.stat().st_mode & stat.S_IWUSR:
         raise InputError(path, "", "read-only; a ledger must be writable for this")
-    kind = _file_system(path)
-    if kind in _NETWORK_FILE_SYSTEMS:
-        raise InputError(path, "", f"on a network file system ({kind}); use a local disk")
 
 
 def _file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
@@ -171,8 +185,15 @@ def _file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
         return ""
     resolved = path.resolve()
     fields = [line.split(" ") for line in lines]
-    holding = [(point, kind) for _, point, kind, *_ in fields if resolved.is_relative_to(point)]
-    return max(holding, key=lambda entry: len(entry[0]), default=("", ""))[1]
+    mounted = [(_unescaped(point), kind) for _, point, kind, *_ in fields]
+    holding = [(point, kind) for point, kind in mounted if resolved.is_relative_to(point)]
+    # of mounts on one point the last hides the others
+    return max(reversed(holding), key=lambda entry: len(entry[0]), default=("", ""))[1]
+
+
+def _unescaped(point: str) -> str:
+    """proc(5): space, tab, newline and backslash are written in octal."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
 
 
 def _configure(connection: Any, _: object) -> None:

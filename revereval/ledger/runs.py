@@ -13,7 +13,6 @@ from revereval.ledger.seal import chain, seal
 from revereval.ledger.sql import insert_sql, update_sql
 from revereval.terms import (
     ArmName,
-    AttemptState,
     CaptureOutcome,
     Endpoint,
     Stage,
@@ -115,21 +114,28 @@ def store_blob(database: Database, data: bytes) -> int:
         return put_blob(database.driver, data)
 
 
-def mark_in_doubt(database: Database, run_id: int, stage: Stage, now: str) -> bool:
-    """Close the stage's intents that nobody can complete any more; whether there were any."""
-    closed = {
-        "state": AttemptState.IN_DOUBT,
-        "ended_at": now,
-        "problem": "the process ended between intent and reply",
-    }
-    where = (
-        "state = :intent AND request_id IN"
-        " (SELECT id FROM request WHERE run_id = :run AND stage = :stage)"
-    )
-    chosen = {"intent": AttemptState.INTENT, "run": run_id, "stage": stage}
+def in_doubt(database: Database, run_id: int, stage: Stage, now: str) -> bool:
+    """Whether a dispatch of the stage's uncompleted request may have been billed.
+
+    Closes the intents that nobody can complete any more.
+    """
+    chosen = {"run": run_id, "stage": stage, "now": now}
     with database.transaction():
-        statement = update_sql("attempt", closed, where)
-        return database.driver.execute(statement, {**closed, **chosen}).rowcount > 0
+        database.driver.execute(_CLOSE_INTENTS, chosen)
+        (found,) = database.rows(_DOUBTFUL, run_id, stage)
+    return bool(found.count)
+
+
+_CLOSE_INTENTS = """
+UPDATE attempt
+SET state = 'in_doubt', ended_at = :now, problem = 'the process ended between intent and reply'
+WHERE state = 'intent'
+  AND request_id IN (SELECT id FROM request WHERE run_id = :run AND stage = :stage)
+"""
+_DOUBTFUL = """
+SELECT count(*) AS count FROM request JOIN attempt ON attempt.request_id = request.id
+WHERE run_id = ? AND stage = ? AND completed_at IS NULL AND state IN ('in_doubt', 'ambiguous')
+"""
 
 
 def write_boundary(

@@ -8,7 +8,7 @@ from revereval.ledger.runs import load_run, store_blob, update_run, write_bounda
 from revereval.pair.ending import BoundaryReached, Paused, Stopped
 from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
-from revereval.pair.tape import load_recorded
+from revereval.pair.tape import PLAN_CHANGED, load_recorded, plan_changed
 from revereval.tasks.scoring import score
 from revereval.tasks.snapshot import SnapshotChangedError
 from revereval.terms import ArchiveOutcome, CaptureOutcome, Stage, StopReason
@@ -19,7 +19,8 @@ def capture(work: Work, run_id: int) -> None:
 
     Raises `Paused.cause` and SignalledError with the run left to be resumed.
     """
-    run = load_run(work.database, run_id).run
+    rows = load_run(work.database, run_id)
+    run = rows.run
     state = owed(work, run_id, Stage.CAPTURE, run.capture_reason)
     if state is Owed.NOTHING:
         return
@@ -30,6 +31,9 @@ def capture(work: Work, run_id: int) -> None:
         update_run(work.database, run_id, capture_reason=StopReason.INTERRUPTED)
     if isinstance(work.snapshot, SnapshotChangedError):
         _stopped(work, run_id, StopReason.SNAPSHOT_CHANGED, str(work.snapshot))
+        return
+    if plan_changed(rows):
+        _stopped(work, run_id, StopReason.SEAL_BROKEN, PLAN_CHANGED)
         return
     try:
         recorded = load_recorded(work.database, run_id, Stage.CAPTURE)

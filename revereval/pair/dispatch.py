@@ -102,8 +102,10 @@ class Dispatcher:
             with self.signals.interruptible():
                 raw = self.client.dispatch(body)
         except SignalledError as error:
-            self.in_flight = True
-            self.recorder.fail(attempt_id, Outcome(AttemptState.AMBIGUOUS, problem=str(error)))
+            self.in_flight = error.waiting
+            state = AttemptState.AMBIGUOUS if error.waiting else AttemptState.FAILED
+            said = str(error) if error.waiting else f"not sent: {error}"
+            self.recorder.fail(attempt_id, Outcome(state, problem=said))
             raise
         except DispatchError as error:
             raise self._failed(attempt_id, error) from None

@@ -17,7 +17,10 @@ def run_lock(ledger: Path, run_id: int) -> Iterator[None]:
     children nor left behind by a crash (fcntl(2)).
     """
     path = ledger.with_name(ledger.name + ".lock")
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InputError(path, "", error.strerror or "cannot be opened") from None
     try:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, run_id)

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from revereval.canonical import canonical_bytes
-from revereval.ledger.runs import load_run
+from revereval.errors import FaultError
+from revereval.ledger.database import Database
+from revereval.ledger.runs import load_run, update_arm, update_run
 from revereval.pair.capture import capture
 from revereval.pair.continuation import continue_arm
 from revereval.pair.lock import run_lock
 from revereval.pair.plan import Plan
 from revereval.pair.stage import Work
-from revereval.terms import ArmName
+from revereval.pair.tape import PLAN_CHANGED, plan_changed
+from revereval.terms import ArmName, Endpoint, StopReason, UnexecutedReason
 
 
 def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
@@ -48,3 +51,27 @@ def run_pair(work: Work, run_id: int) -> None:
         capture(work, run_id)
         for arm in load_run(work.database, run_id).arms:
             continue_arm(work, run_id, ArmName(arm.name))
+
+
+def require_its_plan(database: Database, run_id: int, now: str) -> None:
+    """Raise FaultError, with the seal recorded as broken, where a run's plan has changed."""
+    with run_lock(database.path, run_id):
+        rows = load_run(database, run_id)
+        if not plan_changed(rows):
+            return
+        broken: dict[str, Any] = {"detail": PLAN_CHANGED, "ended_at": now}
+        reason = StopReason.SEAL_BROKEN
+        if rows.run.capture_reason == StopReason.INTERRUPTED:
+            ended = {"capture_detail": PLAN_CHANGED, "capture_ended_at": now}
+            update_run(database, run_id, capture_reason=reason, **ended)
+        owed = (StopReason.INTERRUPTED, UnexecutedReason.NOT_STARTED)
+        stopped = False
+        for arm in rows.arms:
+            name, started = ArmName(arm.name), arm.started_at or now
+            if arm.reason in owed and not stopped:
+                values = {"endpoint": Endpoint.STOPPED, "reason": reason, "started_at": started}
+                update_arm(database, run_id, name, **values, **broken)
+                stopped = True
+            elif arm.reason == UnexecutedReason.NOT_STARTED:
+                update_arm(database, run_id, name, reason=UnexecutedReason.SEAL_BROKEN)
+    raise FaultError(f"run {run_id}: {PLAN_CHANGED}: {reason}")

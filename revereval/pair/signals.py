@@ -9,9 +9,11 @@ from types import FrameType
 class SignalledError(Exception):
     """The process was asked to end."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, waiting: bool) -> None:
         super().__init__(f"interrupted by {signal.Signals(number).name}")
         self.exit_code = 128 + number
+        self.waiting = waiting
+        """It ended a wait that had begun."""
 
 
 class Signals:
@@ -28,7 +30,7 @@ class Signals:
     def check(self) -> None:
         """Raises SignalledError when a signal has come."""
         if self._received is not None:
-            raise SignalledError(self._received)
+            raise SignalledError(self._received, waiting=False)
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -44,4 +46,4 @@ class Signals:
         self._received = number
         if self._waiting:
             self._waiting = False
-            raise SignalledError(number)
+            raise SignalledError(number, waiting=True)

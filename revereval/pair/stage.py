@@ -8,7 +8,7 @@ from revereval.agent.loop import Conversation, answer
 from revereval.agent.tools import ReadOnlyTools
 from revereval.ledger.database import Database
 from revereval.ledger.recording import StageRecorder
-from revereval.ledger.runs import IN_DOUBT, mark_in_doubt
+from revereval.ledger.runs import IN_DOUBT, in_doubt
 from revereval.pair.dispatch import Dispatcher, Sleep
 from revereval.pair.gate import Gate, Watch
 from revereval.pair.plan import Plan
@@ -44,18 +44,18 @@ class Owed(Enum):
     NOTHING = auto()
     WORK = auto()
     JUDGEMENT = auto()
-    """Its process died with a request in flight: it is to be recorded as in doubt."""
+    """It was interrupted with a request in flight: it is to be recorded as in doubt."""
 
 
 def owed(work: Work, run_id: int, stage: Stage, reason: str | None) -> Owed:
     """What a stage with this recorded reason still needs; closes intents nobody can complete."""
-    died_in_flight = reason == StopReason.INTERRUPTED and mark_in_doubt(
+    doubtful = reason == StopReason.INTERRUPTED and in_doubt(
         work.database, run_id, stage, work.now()
     )
-    if died_in_flight or reason in IN_DOUBT:
+    if doubtful or reason in IN_DOUBT:
         if work.resend_in_doubt:
             return Owed.WORK
-        return Owed.JUDGEMENT if died_in_flight else Owed.NOTHING
+        return Owed.JUDGEMENT if doubtful else Owed.NOTHING
     resumable = (StopReason.INTERRUPTED, UnexecutedReason.NOT_STARTED)
     return Owed.WORK if reason in resumable else Owed.NOTHING
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from revereval.canonical import sha256_hex
+from revereval.canonical import sha256_hex, utf8
 from revereval.ledger.blobs import BlobChangedError, get_blob, request_parts
 from revereval.ledger.database import Database
 from revereval.ledger.runs import RunRows, load_run
@@ -55,6 +55,13 @@ class Tape:
     boundary: Body
 
 
+PLAN_CHANGED = "the plan's document has not the plan's digest"
+
+
+def plan_changed(rows: RunRows) -> bool:
+    return sha256_hex(utf8(str(rows.plan.document))) != str(rows.plan.digest)
+
+
 def load_recorded(database: Database, run_id: int, stage: Stage) -> Recorded:
     """Raises BlobChangedError when stored bytes have changed."""
     exchanges, pending = [], None
@@ -74,8 +81,8 @@ def load_recorded(database: Database, run_id: int, stage: Stage) -> Recorded:
 def load_tape(database: Database, run_id: int) -> Tape:
     """Read and verify a sealed tape from its bytes. Raises SealBrokenError."""
     rows = load_run(database, run_id)
-    if sha256_hex(rows.plan.document.encode()) != rows.plan.digest:
-        raise SealBrokenError("the plan's document has not the plan's digest")
+    if plan_changed(rows):
+        raise SealBrokenError(PLAN_CHANGED)
     try:
         with database.reading() as connection:
             taped = database.rows(_REQUESTS, run_id, Stage.CAPTURE)
