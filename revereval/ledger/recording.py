@@ -8,7 +8,7 @@ from revereval.ledger import sql
 from revereval.ledger.blobs import edits_json, put_blob
 from revereval.ledger.database import Database
 from revereval.ledger.sql import insert_sql, update_sql
-from revereval.terms import ArchiveOutcome, AttemptState, DecisionReason, Stage
+from revereval.terms import ArchiveOutcome, AttemptState, DecisionReason, Stage, StopReason
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Outcome:
     state: AttemptState
     status: int | None = None
     problem: str = ""
+    ends_with: StopReason | None = None
     retry_after: str | None = None
     reply: bytes | None = None
     """The raw body, where one came back whole."""
@@ -244,6 +245,6 @@ _METER = update_sql(
 )
 _CLOSE = update_sql(
     "attempt",
-    ["state", "ended_at", "status", "problem", "retry_after", "reply_blob_id"],
+    ["state", "ended_at", "status", "problem", "ends_with", "retry_after", "reply_blob_id"],
     "id = :row_id",
 )

@@ -218,6 +218,8 @@ class Attempt(SQLModel, table=True):
     status: int | None = None
     """HTTP status of the reply; NULL where none came."""
     problem: str = ""
+    ends_with: StopReason | None = Field(default=None, sa_type=_closed(StopReason))
+    """The reason with which it ends its stage; NULL where it completed or may be sent again."""
     retry_after: str | None = None
     """The header as received."""
     reply_blob_id: int | None = Field(default=None, foreign_key="blob.id")

@@ -1,13 +1,14 @@
 """Token totals of a run's stages: a total is unknown as soon as one of its parts is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, case, func, select
 
-from revereval.ledger.tables import Request, table
-from revereval.terms import Stage
+from revereval.ledger.tables import Attempt, Request, table
+from revereval.terms import AttemptState, Stage
 
-_REQUEST = table(Request)
+_REQUEST, _ATTEMPT = table(Request), table(Attempt)
+_DOUBTFUL = (AttemptState.AMBIGUOUS, AttemptState.IN_DOUBT, AttemptState.INTENT)
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Totals:
     cached_tokens: int | None = 0
     output_tokens: int | None = 0
     unknown_counts: int = 0
-    """Requests with U, C or O unknown."""
+    """Requests with U, C or O unknown, and dispatches without a reply that may have been billed."""
     flagged_usage: int = 0
     """Requests whose reported usage contradicts itself."""
     estimated_usage: int = 0
@@ -44,4 +45,15 @@ def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
         .where((_REQUEST.c.run_id == run_id) & _REQUEST.c.completed_at.is_not(None))
         .group_by(_REQUEST.c.stage)
     )
-    return {Stage(stage): Totals(*row) for stage, *row in connection.execute(statement)}
+    totals = {Stage(stage): Totals(*row) for stage, *row in connection.execute(statement)}
+    doubtful = (
+        select(_REQUEST.c.stage, func.count())
+        .join(_ATTEMPT, _ATTEMPT.c.request_id == _REQUEST.c.id)
+        .where((_REQUEST.c.run_id == run_id) & _ATTEMPT.c.state.in_(_DOUBTFUL))
+        .group_by(_REQUEST.c.stage)
+    )
+    for name, count in connection.execute(doubtful):
+        known_so_far = totals.get(Stage(name), Totals())
+        unknown_counts = known_so_far.unknown_counts + count
+        totals[Stage(name)] = replace(known_so_far, unknown_counts=unknown_counts)
+    return totals

@@ -67,6 +67,8 @@ class Dispatcher:
         pending: this very request when it was recorded before and never completed.
         meters: the arm's counters once this request is completed.
         """
+        if pending and pending.ends_with not in (None, StopReason.AMBIGUOUS_DISPATCH):
+            raise Stopped(pending.ends_with, pending.problem)
         self.signals.check()
         attempt_id: int | None
         if pending is None:
@@ -124,9 +126,17 @@ class Dispatcher:
     def _failed(self, attempt_id: int, error: DispatchError) -> DispatchError | StageEnded:
         """Record the attempt; an overlong demanded wait pauses the run instead of a retry."""
         ambiguous = isinstance(error, AmbiguousError)
-        state = AttemptState.AMBIGUOUS if ambiguous else AttemptState.FAILED
+        ending = None if cannot_have_been_billed(error) else _ending(error)
         asked = error.retry_after if isinstance(error, FailedError) else None
-        self.recorder.fail(attempt_id, Outcome(state, error.status, str(error), asked, error.reply))
+        outcome = Outcome(
+            AttemptState.AMBIGUOUS if ambiguous else AttemptState.FAILED,
+            error.status,
+            str(error),
+            ending.reason if isinstance(ending, Stopped) else None,
+            asked,
+            error.reply,
+        )
+        self.recorder.fail(attempt_id, outcome)
         wait = retry_after_s(asked, datetime.now(UTC)) or 0.0
         if cannot_have_been_billed(error) and wait > self.settings.retry.max_wait_s:
             limit = self.settings.retry.max_wait_s

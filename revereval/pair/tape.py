@@ -13,7 +13,7 @@ from revereval.ledger.database import Database
 from revereval.ledger.runs import RunRows, load_run
 from revereval.ledger.seal import chain, seal
 from revereval.provider.body import Body, Item, join
-from revereval.terms import Stage
+from revereval.terms import Stage, StopReason
 
 
 class SealBrokenError(Exception):
@@ -36,6 +36,9 @@ class Pending:
     request_id: int
     request_digest: str
     attempts: int
+    ends_with: StopReason | None
+    """What the last attempt ended its stage with, had the process lived to record it."""
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,15 @@ def load_recorded(database: Database, run_id: int, stage: Stage) -> Recorded:
                 reply = get_blob(connection, row.reply_blob_id)
                 exchanges.append(Exchange(row.id, row.digest, reply))
                 continue
-            (counted,) = database.rows(
-                "SELECT count(*) AS attempts FROM attempt WHERE request_id = ?", row.id
-            )
-            pending = Pending(row.id, row.digest, counted.attempts)
+            last = database.rows(_ATTEMPTS, row.id)[-1]
+            ends_with = None if last.ends_with is None else StopReason(last.ends_with)
+            pending = Pending(row.id, row.digest, last.number, ends_with, last.problem)
     return Recorded(tuple(exchanges), pending)
+
+
+_ATTEMPTS = """
+SELECT number, ends_with, problem FROM attempt WHERE request_id = ? ORDER BY number
+"""
 
 
 def load_tape(database: Database, run_id: int) -> Tape:

@@ -1,0 +1,1 @@
+"""Killed processes, signals, locks and damaged ledgers, with real processes and a real server."""
