@@ -60,10 +60,11 @@ class Outcome:
     state: AttemptState
     status: int | None = None
     problem: str = ""
-    ends_with: StopReason | None = None
     retry_after: str | None = None
     reply: bytes | None = None
     """The raw body, where one came back whole."""
+    ends_with: StopReason | None = None
+    """The reason with which it ends its stage."""
 
 
 @dataclass(frozen=True)

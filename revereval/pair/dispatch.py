@@ -132,9 +132,9 @@ class Dispatcher:
             AttemptState.AMBIGUOUS if ambiguous else AttemptState.FAILED,
             error.status,
             str(error),
-            ending.reason if isinstance(ending, Stopped) else None,
             asked,
             error.reply,
+            ending.reason if isinstance(ending, Stopped) else None,
         )
         self.recorder.fail(attempt_id, outcome)
         wait = retry_after_s(asked, datetime.now(UTC)) or 0.0

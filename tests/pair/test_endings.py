@@ -201,7 +201,7 @@ def test_a_signal_while_a_reply_is_awaited_is_ambiguous_and_ends_the_command(
     signals = Signals()
 
     def interrupted(_: httpx.Request) -> httpx.Response:
-        raise SignalledError(15)
+        raise SignalledError(15, waiting=True)
 
     with pytest.raises(SignalledError) as ended:
         one.run(disturbed(one, at, interrupted), signals=signals)
