@@ -77,21 +77,6 @@ def strict_json(text: str) -> Any:
         raise StrictJSONError(str(error)) from None
 
 
-def strict_json_prefix(text: str, start: int) -> tuple[Any, int]:
-    """Parse the one JSON value that begins at `start`; returns it and the index after it.
-
-    Raises StrictJSONError as `strict_json` does.
-    """
-    try:
-        return _STRICT.raw_decode(text, start)
-    except RecursionError:
-        raise StrictJSONError("nested too deeply") from None
-    except StrictJSONError:
-        raise
-    except ValueError as error:
-        raise StrictJSONError(str(error)) from None
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):

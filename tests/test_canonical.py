@@ -16,7 +16,6 @@ from revereval.canonical import (
     digest,
     sha256_hex,
     strict_json,
-    strict_json_prefix,
     text_digest,
     utf8,
 )
@@ -151,12 +150,6 @@ def test_what_is_not_strict_json_is_refused_with_one_error(text: str) -> None:
     assert str(refused.value)
 
 
-@pytest.mark.parametrize("kind", ["duplicate key", "NaN", "overflow", "nothing", "depth"])
-def test_a_prefix_is_held_to_the_same_rules(kind: str) -> None:
-    with pytest.raises(StrictJSONError):
-        strict_json_prefix(f"so {REFUSED[kind]}", 3)
-
-
 def test_fractions_and_exponents_stay_exact_and_integers_stay_integers() -> None:
     value = strict_json("[0.1, 1e16, 10000000000000001, 3.0, 3, -0.0, true]")
     assert value == [
@@ -165,13 +158,6 @@ def test_fractions_and_exponents_stay_exact_and_integers_stay_integers() -> None
     kinds = [type(part) for part in value]
     assert kinds == [Decimal, Decimal, int, Decimal, int, Decimal, bool]
     assert value[1] != value[2], "as doubles they would be equal"
-
-
-def test_a_prefix_is_read_from_where_it_begins_to_where_it_ends() -> None:
-    text = 'so {"a": [1.5]} it is'
-    assert strict_json_prefix(text, 3) == ({"a": [Decimal("1.5")]}, 15)
-    with pytest.raises(StrictJSONError):
-        strict_json_prefix(text, 0)
 
 
 PIECES = [

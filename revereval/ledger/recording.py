@@ -147,7 +147,7 @@ class StageRecorder:
         mine, other = ("f", "p") if self.stage is Stage.F else ("p", "f")
         with self.database.transaction():
             self._run(
-                f"UPDATE run SET {mine}_first_request_digest = :digest, first_requests_match ="  # noqa: S608 - f or p
+                f"UPDATE run SET {mine}_first_request_digest = :digest, first_requests_match ="  # noqa: S608 - the columns are ours: f or p
                 f" {other}_first_request_digest = :digest WHERE id = :run",
                 {"digest": blanked_digest, "run": self.run_id},
             )

@@ -69,7 +69,7 @@ def _ledger(folder: Path, runs: int) -> Path:
                 shifts["id"] = "id + n"
             values = ", ".join(shifts.get(name, name) for name in columns)
             connection.execute(
-                f"INSERT INTO {table} WITH RECURSIVE c(n) AS "  # noqa: S608 - names of our own
+                f"INSERT INTO {table} WITH RECURSIVE c(n) AS "
                 f"(SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {runs - 1}) "
                 f"SELECT {values} FROM {table}, c ORDER BY n, id"
             )

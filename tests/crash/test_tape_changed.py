@@ -46,9 +46,9 @@ def flipped(data: bytes, at: int = -1) -> bytes:
 
 def change_column(ledger: Path, table: str, column: str, row_id: int, at: int = -1) -> None:
     """Flip one byte of a text or a blob."""
-    ((old,),) = query(ledger, f"SELECT {column} FROM {table} WHERE id = ?", row_id)  # noqa: S608
+    ((old,),) = query(ledger, f"SELECT {column} FROM {table} WHERE id = ?", row_id)
     new = flipped(old, at) if isinstance(old, bytes) else flipped(old.encode(), at).decode()
-    change(ledger, f"UPDATE {table} SET {column} = ? WHERE id = ?", new, row_id)  # noqa: S608
+    change(ledger, f"UPDATE {table} SET {column} = ? WHERE id = ?", new, row_id)
 
 
 def require_stopped(scene: Scene, done: Done, reason: str, received: int) -> None:
@@ -143,7 +143,7 @@ def test_every_byte_counts(boundary: Scene, table: str, column: str, row_id: int
     """Each byte in turn, in one process: what is loaded is whole or refused, never a crash."""
     ledger = Database(boundary.ledger, write=True)
     load_tape(ledger, 1)
-    ((text,),) = query(boundary.ledger, f"SELECT {column} FROM {table} WHERE id = ?", row_id)  # noqa: S608
+    ((text,),) = query(boundary.ledger, f"SELECT {column} FROM {table} WHERE id = ?", row_id)
     step = max(1, len(text) // 60)
     for at in range(0, len(text), step):
         change_column(boundary.ledger, table, column, row_id, at)

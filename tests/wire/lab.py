@@ -232,7 +232,7 @@ class Lab:
         """Rows of a ledger table by id, read without any of our code."""
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as connection:
             connection.row_factory = sqlite3.Row
-            found = connection.execute(f"SELECT * FROM {table} WHERE {where} ORDER BY id")  # noqa: S608
+            found = connection.execute(f"SELECT * FROM {table} WHERE {where} ORDER BY id")
             return [dict(row) for row in found]
 
     @property
