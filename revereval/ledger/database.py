@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 from sqlmodel import SQLModel
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from revereval.errors import InputError, NothingMaySpendError
 from revereval.ledger.sql import rows
@@ -58,9 +59,7 @@ class Database:
         with self._engine.connect() as connection:
             version = self._version(connection, "BEGIN")
             if write and version <= SCHEMA_VERSION:
-                mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
-                if mode != "wal":
-                    raise InputError(self.path, "", f"cannot be put in WAL mode (it is {mode})")
+                self._use_wal(connection)
             if version == 0 and write:
                 version = self._version(connection, "BEGIN IMMEDIATE")
             if version == 0:
@@ -68,6 +67,19 @@ class Database:
             if version > SCHEMA_VERSION:
                 problem = f"is {version}, this revereval knows {SCHEMA_VERSION}: update it"
                 raise InputError(self.path, "schema_version", problem)
+
+    def _use_wal(self, connection: Connection) -> None:
+        # SQLite does not wait for another process's lock here, so we do
+        waiting = Retrying(
+            stop=stop_after_delay(BUSY_TIMEOUT_S),
+            wait=wait_fixed(0.02),
+            retry=retry_if_exception(_is_busy),
+            reraise=True,
+        )
+        pragma = "PRAGMA journal_mode = WAL"
+        mode = waiting(lambda: connection.exec_driver_sql(pragma).scalar_one())
+        if mode != "wal":
+            raise InputError(self.path, "", f"cannot be put in WAL mode (it is {mode})")
 
     def _version(self, connection: Connection, begin: str) -> int:
         """Read in one transaction, as another process may make the ledger meanwhile.
@@ -139,11 +151,21 @@ class Database:
             yield
         except (DBAPIError, sqlite3.Error) as error:
             raise _explained(self.path, error) from error
+        except OverflowError:
+            raise InputError(self.path, "", "no row has a number that long") from None
+
+
+def _is_busy(error: BaseException) -> bool:
+    return isinstance(error, DBAPIError) and _code(error) == sqlite3.SQLITE_BUSY
+
+
+def _code(error: DBAPIError | sqlite3.Error) -> int:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _explained(path: Path, error: DBAPIError | sqlite3.Error) -> Exception:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    code = _code(error)
     if code == sqlite3.SQLITE_FULL:
         return NothingMaySpendError(f"{path}: the disk is full; nothing more is dispatched")
     problems = {

@@ -55,10 +55,10 @@ def run_pair(work: Work, run_id: int) -> None:
 
 def require_its_plan(database: Database, run_id: int, now: str) -> None:
     """Raise FaultError, with the seal recorded as broken, where a run's plan has changed."""
+    if not plan_changed(load_run(database, run_id)):
+        return
     with run_lock(database.path, run_id):
         rows = load_run(database, run_id)
-        if not plan_changed(rows):
-            return
         broken: dict[str, Any] = {"detail": PLAN_CHANGED, "ended_at": now}
         reason = StopReason.SEAL_BROKEN
         if rows.run.capture_reason == StopReason.INTERRUPTED:

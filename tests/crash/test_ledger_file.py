@@ -75,14 +75,21 @@ def test_a_locked_file_that_is_no_ledger_yet_is_refused_after_the_wait(scene: Sc
     assert scene.pair().code == 0
 
 
-def test_a_lock_shorter_than_the_wait_is_waited_for(scene: Scene, ledger: Path) -> None:
-    with closing(sqlite3.connect(ledger, isolation_level=None)) as holder:
-        holder.execute("BEGIN EXCLUSIVE")
+@pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+@pytest.mark.parametrize("make", [an_empty_ledger, Path.touch], ids=["a ledger", "a new file"])
+def test_a_lock_shorter_than_the_wait_is_waited_for(
+    scene: Scene, undisturbed: dict[str, Rows], make: Callable[[Path], object], begin: str
+) -> None:
+    make(scene.ledger)
+    with closing(sqlite3.connect(scene.ledger, isolation_level=None)) as holder:
+        holder.execute(begin)
         command = scene.start_pair()
         with pytest.raises(AssertionError):
-            scene.app.wait_for(1, seconds=0.5)
+            scene.app.wait_for(1, seconds=1.0)
         holder.execute("ROLLBACK")
-        assert command.wait().code == 0
+        done = command.wait()
+    assert (done.code, done.err) == (0, "")
+    assert facts(scene.ledger) == undisturbed
 
 
 def test_a_lock_that_outlasts_the_wait_in_mid_run_leaves_the_paid_request_in_doubt(

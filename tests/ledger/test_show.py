@@ -112,6 +112,8 @@ def test_an_unknown_run_is_one_clear_line(build: Build) -> None:
     build.finished([ANSWERS])
     with pytest.raises(InputError, match="no run 7 in this ledger"):
         run_facts(build.database, 7)
+    with pytest.raises(InputError, match="no row has a number that long"):
+        run_facts(build.database, 10**20)
 
 
 def test_hostile_text_is_printed_as_text(build: Build) -> None:
