@@ -118,12 +118,6 @@ class Database:
             return rows(self.driver, query, *values)
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction for the rare rows; `transaction` is the one for every request."""
-        with self._in_words(), self._engine.connect() as connection, self.transaction():
-            yield connection
-
-    @contextmanager
     def transaction(self) -> Iterator[None]:
         """One transaction on `driver`, immediate: it waits for its lock before it reads."""
         self._same_process()

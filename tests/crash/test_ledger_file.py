@@ -229,7 +229,11 @@ def test_a_ledger_that_another_tool_took_out_of_wal_is_in_wal_again(tmp_path: Pa
 def test_a_row_that_refers_to_nothing_is_refused(tmp_path: Path) -> None:
     ledger = Database(tmp_path / "ledger.sqlite", write=True)
     orphan = "INSERT INTO attempt (request_id, number, state, started_at, problem) VALUES "
-    with pytest.raises(Exception, match="FOREIGN KEY"), ledger.writing() as connection:
+    with (
+        pytest.raises(Exception, match="FOREIGN KEY"),
+        ledger.reading() as connection,
+        ledger.transaction(),
+    ):
         connection.exec_driver_sql(f"{orphan} (99, 1, 'intent', '', '')")
     with ledger.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM attempt").scalar_one() == 0

@@ -42,7 +42,7 @@ use()
 
 USES = {
     "reading": "with ledger.reading() as c: c.exec_driver_sql('SELECT 1').scalar_one()",
-    "writing": "with ledger.writing() as c: c.exec_driver_sql('DELETE FROM blob')",
+    "writing": "with ledger.transaction(): ledger.driver.execute('DELETE FROM blob')",
 }
 
 

@@ -42,6 +42,6 @@ def fields(build: Build) -> set[tuple[str, str]]:
 
 
 def tamper(build: Build, statement: str, *values: Any) -> None:
-    with build.database.writing() as connection:
+    with build.database.reading() as connection, build.database.transaction():
         changed = connection.exec_driver_sql(statement, values).rowcount
         assert changed >= 1

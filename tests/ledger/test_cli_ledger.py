@@ -90,7 +90,7 @@ def test_audit_ends_with_0_when_all_agrees_and_3_when_not(paired: Build) -> None
     tasks = ["--tasks", str(paired.tasks_dir)]
     clean = invoke(paired, "audit", *tasks)
     assert (clean.exit_code, clean.stdout) == (0, "1 runs audited, 0 disagreements\n")
-    with paired.database.writing() as connection:
+    with paired.database.reading() as connection, paired.database.transaction():
         connection.exec_driver_sql("UPDATE arm SET suffix_requests = 5 WHERE name = 'F'")
     tampered = invoke(paired, "audit", *tasks)
     assert tampered.exit_code == 3

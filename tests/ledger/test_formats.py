@@ -183,7 +183,7 @@ def test_an_export_never_replaces_the_ledger_or_a_device(build: Build, tmp_path:
 
 def test_an_answer_whose_bytes_changed_ends_the_export_with_a_clear_line(build: Build) -> None:
     answered(build, "not json")
-    with build.database.writing() as connection:
+    with build.database.reading() as connection, build.database.transaction():
         connection.exec_driver_sql(
             "UPDATE blob SET data = x'00' WHERE data = CAST('not json' AS BLOB)"
         )

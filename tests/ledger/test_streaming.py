@@ -43,7 +43,7 @@ def many_runs(database: Database, build: Build, count: int, first: int = 1) -> N
         "usage_flags": "",
     }  # fmt: skip
     ids = range(first, count + 1)
-    with database.writing() as connection:
+    with database.reading() as connection, database.transaction():
         connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
         connection.exec_driver_sql("INSERT OR IGNORE INTO blob VALUES (1, '', 0, 0, x'')")
         connection.execute(table(Plan).insert().prefix_with("OR IGNORE"), build.plan())
