@@ -121,6 +121,17 @@ class ArchiveOutcome(StrEnum):
     BAD_ARGUMENTS = "bad_arguments"
 
 
+class Split(StrEnum):
+    """What the tasks of a source group may be used for; a group is never divided."""
+
+    DEVELOPMENT = "development"
+    """Policies and rules are made and fitted on it."""
+    CALIBRATION = "calibration"
+    """Thresholds are chosen on it."""
+    CONFIRMATION = "confirmation"
+    """Held out for the final statement."""
+
+
 class UsageConvention(StrEnum):
     CACHED_IN_INPUT = "cached_in_input"
     CACHED_APART = "cached_apart"

@@ -1,11 +1,14 @@
-"""`revereval tasks`: list, show, fetch and verify the task files."""
+"""`revereval tasks`: list, show, fetch, verify and write the task files."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-app = typer.Typer(help="List, show, fetch and verify the tasks of the evaluation.")
+if TYPE_CHECKING:
+    from revereval.tasks.oracle import Fault
+
+app = typer.Typer(help="List, show, fetch, verify and write the tasks of the evaluation.")
 
 Tasks = Annotated[Path, typer.Option("--tasks", help="Directory of the source groups.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -28,6 +31,7 @@ def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
                     "source_group": task.source.group,
                     "package": task.source.package,
                     "version": task.source.version,
+                    "split": task.source.split,
                     "keys": dict(task.keys),
                     "reads": task.reads,
                 }
@@ -37,8 +41,8 @@ def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
         return
     output.table(
         None,
-        ["task", "source group", "keys", "reads"],
-        [[task.id, task.source.group, str(len(task.keys)), str(task.reads)] for task in every],
+        ["task", "source group", "split", "keys", "reads"],
+        [[t.id, t.source.group, t.source.split, str(len(t.keys)), str(t.reads)] for t in every],
     )
 
 
@@ -62,6 +66,7 @@ def show(
         "source_group": found.source.group,
         "package": found.source.package,
         "version": found.source.version,
+        "split": found.source.split,
         "files": len(found.source.files),
         "reads": found.reads,
         "task_digest": found.digest,
@@ -121,26 +126,33 @@ def fetch(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> No
 
 
 @app.command()
-def verify(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
+def verify(
+    task: Ids = None,
+    perturb: Annotated[
+        bool,
+        typer.Option(
+            "--perturb", help="Also under another locale, time zone, platform and the like."
+        ),
+    ] = False,
+    tasks: Tasks = TASKS,
+    as_json: AsJson = False,
+) -> None:
     """Run the oracles and compare with gold.
 
-    Each runs against its snapshot in a process of its own, compared key by key. Exit code 0
-    only if everything holds, else 2 with a line for each fault.
+    Each runs against its snapshot in a process of its own, compared key by key. With --perturb
+    it runs again in other surroundings: an answer that changes must have a premise that says so.
+    Exit code 0 only if everything holds, else 2 with a line for each fault.
     """
-    import os
-    from concurrent.futures import ThreadPoolExecutor
     from dataclasses import asdict
-    from functools import partial
 
     from revereval.cli import output
-    from revereval.tasks.oracle import verify_task
     from revereval.tasks.spec import task_ids
+    from revereval.tasks.suite import verify_tasks
 
     chosen = task or [task_id for _, task_id in task_ids(tasks)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        checks = list(pool.map(partial(verify_task, tasks), chosen))
+    checks = verify_tasks(tasks, chosen, perturb=perturb)
     if as_json:
-        output.print_json([asdict(check) for check in checks])
+        output.print_json([{**asdict(check), "used": sorted(check.used)} for check in checks])
     else:
         rows = [
             [
@@ -152,6 +164,101 @@ def verify(task: Ids = None, tasks: Tasks = TASKS, as_json: AsJson = False) -> N
         ]
         output.table(None, ["task", "keys that match", "verdict"], rows)
     faults = [fault for check in checks for fault in check.faults]
+    _end_with(faults)
+
+
+@app.command()
+def lint(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
+    """Look for faults in the task files.
+
+    Fields, types, evidence, prompts that give the gold away, groups with one task, files that no
+    oracle of the group opens. Exit code 0 only if there is none, else 2 with a line for each.
+    """
+    from dataclasses import asdict
+
+    from revereval.cli import output
+    from revereval.tasks.spec import task_ids
+    from revereval.tasks.suite import lint_tasks
+
+    faults = lint_tasks(tasks)
+    if as_json:
+        output.print_json([asdict(fault) for fault in faults])
+    elif not faults:
+        output.line(f"{len(task_ids(tasks))} tasks, no fault")
+    _end_with(faults)
+
+
+@app.command()
+def new(
+    package: Annotated[str, typer.Argument(help="Package, as the registry names it.")],
+    version: Annotated[str, typer.Argument(help="Exact version.")],
+    task: Annotated[str, typer.Argument(help="Id of the new task.")],
+    group: Annotated[
+        str | None, typer.Option("--group", help="Source group; default: the package.")
+    ] = None,
+    split: Annotated[
+        str, typer.Option("--split", help="development, calibration or confirmation.")
+    ] = "development",
+    tasks: Tasks = TASKS,
+    as_json: AsJson = False,
+) -> None:
+    """Scaffold a task on a package.
+
+    Writes source.toml with every Python file and its digest, and a task that holds as it is. Then
+    edit prompt, oracle, keys and evidence; `tasks settle` writes the gold.
+    """
+    from revereval.cli import output
+    from revereval.errors import InputError
+    from revereval.tasks.lint import LONG_OBSERVATION_BYTES
+    from revereval.tasks.scaffold import new_task
+    from revereval.terms import Split
+
+    if split not in list(Split):
+        raise InputError("--split", split, f"one of {', '.join(Split)}")
+    folder = group or package.lower().replace("_", "-").replace(".", "-")
+    written, sizes = new_task(tasks, task, package, version, folder, Split(split))
+    if as_json:
+        output.print_json({"written": [str(path) for path in written], "files": dict(sizes)})
+        return
+    largest = sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+    long = [[path, f"{size:,}"] for path, size in largest if size >= LONG_OBSERVATION_BYTES]
+    title = f"{len(sizes)} files, {len(long)} of them long enough to be projected"
+    output.table(title, ["file", "bytes"], long)
+    for path in written:
+        output.line(f"wrote {path}")
+    output.paragraph(
+        f"Next: edit {task}.toml and {task}.oracle.py, then `revereval tasks settle {task}`, "
+        f"`revereval tasks lint` and `revereval tasks verify --perturb {task}`."
+    )
+
+
+@app.command()
+def settle(
+    task: Annotated[str, typer.Argument(help="Task id; its whole group is settled.")],
+    tasks: Tasks = TASKS,
+    as_json: AsJson = False,
+) -> None:
+    """Write what the oracles decide.
+
+    The gold of each task of the group becomes what its oracle prints, and source.toml keeps the
+    files that an oracle opens or that evidence names.
+    """
+    from revereval.cli import output
+    from revereval.tasks.scaffold import settle as settle_group
+
+    written = settle_group(tasks, task)
+    if as_json:
+        output.print_json({"written": [str(path) for path in written]})
+        return
+    for path in written:
+        output.line(f"wrote {path}")
+    if not written:
+        output.line("nothing to change")
+
+
+def _end_with(faults: "list[Fault]") -> None:
+    from revereval.cli import output
+
     for fault in faults:
         output.note(": ".join(filter(None, (fault.file, fault.field, fault.problem))))
     if faults:

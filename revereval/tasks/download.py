@@ -6,7 +6,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +22,9 @@ _CHUNK: Final = 2**16
 
 
 def download_files(
-    package: str, version: str, wanted: Collection[str], *, limit_s: float = 300
+    package: str, version: str, wanted: Callable[[str], bool], *, limit_s: float = 300
 ) -> dict[str, bytes]:
-    """The wanted members of the release's wheel; the ones it does not hold are left out.
+    """The wanted members of the release's wheel.
 
     Uses pip's own configuration (index, proxy, find-links). Raises InputError when pip fails or
     the wheel is refused.
@@ -44,7 +44,7 @@ def download_files(
         return unpack(wheels[0], wanted)
 
 
-def unpack(wheel: Path, wanted: Collection[str]) -> dict[str, bytes]:
+def unpack(wheel: Path, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     """Read the wanted members into memory; nothing is written.
 
     Raises InputError, refusing the whole archive, if any member, wanted or not, is absolute,
@@ -58,7 +58,7 @@ def unpack(wheel: Path, wanted: Collection[str]) -> dict[str, bytes]:
             return {
                 member.filename: _content(wheel.name, archive, member)
                 for member in members
-                if member.filename in wanted
+                if not member.is_dir() and wanted(member.filename)
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
         raise InputError(wheel.name, "", f"not a readable wheel: {error}") from None

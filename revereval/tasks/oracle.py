@@ -1,10 +1,12 @@
 """Oracles: a task's program, run against the snapshot in its own process, compared with gold."""
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -14,19 +16,21 @@ from revereval.tasks.process import OUTPUT_LIMIT, Finished, run_limited
 from revereval.tasks.scoring import typed_equal
 from revereval.tasks.snapshot import Snapshot, open_snapshot
 from revereval.tasks.spec import KeyType, Span, Task, json_text, load_task
+from revereval.tasks.surroundings import PERTURBED, STANDARD, Surroundings
 
 _MAIN: Final = Path(__file__).with_name("oracle_main.py")
-_ENVIRONMENT: Final[Mapping[str, str]] = {
-    "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "TZ": "UTC",
-    "LC_ALL": "C.UTF-8",
-    "COLUMNS": "80",
-}
 
 
 class OracleError(Exception):
     """The oracle gave no usable answer; the message says why. `check_task` makes it data."""
+
+
+@dataclass(frozen=True)
+class OracleRun:
+    printed: Mapping[str, Any]
+    """As `strict_json` gives it."""
+    used: frozenset[str]
+    """The files of the snapshot that were opened, as modules or as data."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,14 @@ class TaskCheck:
     task_id: str
     keys: tuple[KeyCheck, ...]
     faults: tuple[Fault, ...]
+    used: frozenset[str] = frozenset()
+    """The files of the snapshot that the oracle opened; empty when it did not run."""
 
 
-def run_oracle(task: Task, snapshot: Snapshot, *, limit_s: float = 60) -> dict[str, Any]:
-    """What the oracle prints, parsed by `strict_json`.
+def run_oracle(
+    oracle: Path, snapshot: Snapshot, *, under: Surroundings = STANDARD, limit_s: float = 60
+) -> OracleRun:
+    """Run a task's program; what it prints must be one JSON object.
 
     It runs in an empty folder and an environment made from scratch; the snapshot comes first on
     its path, so third-party dependencies may come from site-packages but the source may not.
@@ -66,48 +74,81 @@ def run_oracle(task: Task, snapshot: Snapshot, *, limit_s: float = 60) -> dict[s
     source that came from elsewhere, or none loaded at all.
     """
     with tempfile.TemporaryDirectory(prefix="revereval-") as scratch:
-        report, cwd = Path(scratch, "modules.json"), Path(scratch, "empty")
+        report, cwd = Path(scratch, "report.json"), Path(scratch, under.folder)
         cwd.mkdir()
-        root, oracle = str(snapshot.root.resolve()), str(task.oracle.resolve())
+        if under.folder != STANDARD.folder:
+            Path(cwd, "note.txt").write_text("a file\n", "utf-8")
+        root = snapshot.root.resolve()
         # -P and -s: neither our own folder nor the user's packages are on the path.
-        command = [sys.executable, "-P", "-s", str(_MAIN), root, oracle, str(report)]
-        command.append(str(OUTPUT_LIMIT))
-        finished = run_limited(command, cwd=cwd, env=_ENVIRONMENT, limit_s=limit_s)
+        command = [sys.executable, "-P", "-s", str(_MAIN), str(root), str(oracle.resolve())]
+        command += [str(report), str(OUTPUT_LIMIT), *(["windows"] if under.windows else [])]
+        finished = run_limited(command, cwd=cwd, env=under.environment, limit_s=limit_s)
         printed = _printed_object(finished, limit_s)
         if not report.exists():  # os._exit, say
             raise OracleError("ended without a report of the modules it imported")
-        _check_origin(snapshot, json.loads(report.read_text("utf-8")))
-    return printed
+        found = json.loads(report.read_text("utf-8"))
+    _check_origin(snapshot, found["modules"])
+    opened = set(found["opened"])
+    return OracleRun(printed, frozenset(p for p in snapshot.files if str(root / p) in opened))
 
 
-def check_task(task: Task, snapshot: Snapshot) -> TaskCheck:
-    """Compare the oracle with the gold key by key, and each evidence span with its file."""
+def check_task(task: Task, snapshot: Snapshot, *, perturb: bool = False) -> TaskCheck:
+    """Compare the oracle with the gold key by key, and each evidence span with its file.
+
+    With `perturb` it runs again in each of the perturbed surroundings, where only a change that
+    a premise declares is allowed.
+    """
     faults = _evidence_faults(task, snapshot)
     keys: tuple[KeyCheck, ...] = ()
+    used: frozenset[str] = frozenset()
     try:
-        printed = run_oracle(task, snapshot)
+        ran = run_oracle(task.oracle, snapshot)
     except OracleError as error:
         faults.append(Fault(str(task.oracle), "", str(error)))
     else:
-        keys = tuple(
-            _key_check(task, printed, key) for key in sorted(task.gold.keys() | printed.keys())
-        )
-    gold_file = str(task.oracle).removesuffix(".oracle.py") + ".gold.json"
+        every = sorted(task.gold.keys() | ran.printed.keys())
+        keys, used = tuple(_key_check(task, ran.printed, key) for key in every), ran.used
+        if perturb:
+            faults += _premise_faults(task, snapshot, ran.printed)
     for check in keys:
         if not check.ok:
             expected, got = check.expected or "no such key", check.got or "no such key"
             problem = f"gold says {expected}, oracle printed {got}"
-            faults.append(Fault(gold_file, check.key, problem))
-    return TaskCheck(task.id, keys, tuple(faults))
+            faults.append(Fault(str(task.gold_file), check.key, problem))
+    return TaskCheck(task.id, keys, tuple(faults), used)
 
 
-def verify_task(tasks_dir: Path, task_id: str) -> TaskCheck:
+def verify_task(tasks_dir: Path, task_id: str, *, perturb: bool = False) -> TaskCheck:
     """Load, open the snapshot and check; a fault in the files is a fault of the result."""
     try:
         task = load_task(tasks_dir, task_id)
-        return check_task(task, open_snapshot(task.source))
+        return check_task(task, open_snapshot(task.source), perturb=perturb)
     except InputError as error:
         return TaskCheck(task_id, (), (Fault(error.source, error.field, error.problem),))
+
+
+def _premise_faults(task: Task, snapshot: Snapshot, standard: Mapping[str, Any]) -> list[Fault]:
+    faults = {}
+    for under in PERTURBED:
+        if under.name in task.premises or under.name in faults:
+            continue
+        try:
+            printed = run_oracle(task.oracle, snapshot, under=under).printed
+            every = sorted(standard.keys() | printed.keys())
+            changed = [key for key in every if not _same(standard, printed, key)]
+            change = f"changes the answer ({', '.join(changed)})" if changed else ""
+        except OracleError as error:
+            change = f"ends the oracle ({error})"
+        if change:
+            problem = f"not declared, but another {under.name} {change}"
+            faults[under.name] = Fault(str(task.file), f"premises.{under.name}", problem)
+    return list(faults.values())
+
+
+def _same(first: Mapping[str, Any], second: Mapping[str, Any], key: str) -> bool:
+    if key not in first or key not in second:
+        return False
+    return typed_equal(first[key], second[key], number=False)
 
 
 def _printed_object(finished: Finished, limit_s: float) -> dict[str, Any]:
@@ -144,13 +185,20 @@ def _key_check(task: Task, printed: Mapping[str, Any], key: str) -> KeyCheck:
 
 
 def _evidence_faults(task: Task, snapshot: Snapshot) -> list[Fault]:
-    task_file = str(task.oracle).removesuffix(".oracle.py") + ".toml"
     return [
-        Fault(task_file, f"evidence.{key}", f"the span does not begin at {span.file}:{span.line}")
+        Fault(str(task.file), f"evidence.{key}", _misplaced(snapshot.files[span.file], span))
         for key, spans in task.evidence.items()
         for span in spans
         if not _begins_at(snapshot.files[span.file], span)
     ]
+
+
+def _misplaced(text: str, span: Span) -> str:
+    """What is wrong with a span's place, and where it would be right."""
+    starts = islice(re.finditer(re.escape(span.span), text), 4)
+    lines = [str(text.count("\n", 0, start.start()) + 1) for start in starts]
+    where = f"; it does at {', '.join(lines)}" if lines else "; the file does not hold it"
+    return f"the span does not begin at {span.file}:{span.line}{where}"
 
 
 def _begins_at(text: str, span: Span) -> bool:

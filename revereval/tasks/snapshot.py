@@ -5,7 +5,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -153,16 +153,16 @@ def _read_file(path: Path) -> bytes:
 
 def _pinned_contents(source: Source) -> dict[str, bytes]:
     release = f"{source.package} {source.version}"
-    installed = _installed_contents(source)
-    fault = None
-    if installed is not None:
+    # The installed copy's fault is the user's best clue when the download does not help either.
+    field, clue = "version", f"{release} is not installed"
+    with contextlib.suppress(LookupError):
+        installed = installed_files(source.package, source.version, source.files)
         fault = _first_fault(source, installed, f"installed {release}")
         if not fault:
             return installed
-    # The installed copy's fault is the user's best clue when the download does not help either.
-    field, clue = fault or ("version", f"{release} is not installed")
+        field, clue = fault
     try:
-        downloaded = download_files(source.package, source.version, source.files)
+        downloaded = download_files(source.package, source.version, source.files.__contains__)
     except InputError as error:
         raise InputError(_spec(source), field, f"{clue}; {error}") from None
     if fault := _first_fault(source, downloaded, f"downloaded {release}"):
@@ -170,16 +170,19 @@ def _pinned_contents(source: Source) -> dict[str, bytes]:
     return downloaded
 
 
-def _installed_contents(source: Source) -> dict[str, bytes] | None:
-    """The allowlisted files of the installed release; None if that version is not installed."""
+def installed_files(package: str, version: str, paths: Iterable[str] | None) -> dict[str, bytes]:
+    """The plain files of the installed release at these paths, or at all that it recorded.
+
+    Raises LookupError if that version is not installed.
+    """
     try:
-        distribution = metadata.distribution(source.package)
+        distribution = metadata.distribution(package)
     except metadata.PackageNotFoundError:
-        return None
-    if distribution.version != source.version:
-        return None
+        raise LookupError(package) from None
+    if distribution.version != version:
+        raise LookupError(version)
     root, contents = Path(str(distribution.locate_file(""))), {}
-    for path in source.files:
+    for path in map(str, distribution.files or ()) if paths is None else paths:
         with contextlib.suppress(OSError, RuntimeError):
             contents[path] = _read_plain(root, path)
     return contents

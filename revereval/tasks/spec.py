@@ -14,7 +14,8 @@ from pydantic import AfterValidator, Field, field_validator
 
 from revereval import canonical
 from revereval.errors import InputError
-from revereval.validated_toml import Strict, load_toml
+from revereval.terms import Split
+from revereval.validated_toml import Strict, load_toml, validated
 
 MAX_DEPTH: Final = 200
 """Brackets open at once in a gold or an answer: fixed, so that no verdict depends on the stack."""
@@ -55,6 +56,7 @@ class Source:
     version: str
     files: Mapping[str, str]
     """The allowlist: path relative to site-packages -> SHA-256 in lower-case hex."""
+    split: Split = Split.DEVELOPMENT
 
     @property
     def snapshot_digest(self) -> str:
@@ -84,11 +86,19 @@ class Task:
     keys: Mapping[str, KeyType]
     premises: Mapping[str, str]
     reads: int
-    """How many files an answer needs, as its author counts them."""
+    """How many observations a careful reader needs, as the task's author counts them."""
     evidence: Mapping[str, tuple[Span, ...]]
     gold: Mapping[str, Any]
     """As `canonical.strict_json` gives it: a number with a fraction or exponent is a Decimal."""
-    oracle: Path
+    file: Path
+
+    @property
+    def oracle(self) -> Path:
+        return self.file.with_suffix(".oracle.py")
+
+    @property
+    def gold_file(self) -> Path:
+        return self.file.with_suffix(".gold.json")
 
     @property
     def digest(self) -> str:
@@ -140,6 +150,7 @@ def _safe_path(path: str) -> str:
 class _SourceFile(Strict):
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
     version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.!+_-]*$")]
+    split: Annotated[Split, Field(strict=False)]
     files: Annotated[
         dict[
             Annotated[str, AfterValidator(_safe_path)],
@@ -191,7 +202,7 @@ def task_ids(tasks_dir: Path) -> list[tuple[str, str]]:
     except OSError as error:
         raise InputError(tasks_dir, "", error.strerror or "cannot be read") from None
     for group, task_id in found:
-        if not (_ID.fullmatch(group) and _ID.fullmatch(task_id)):
+        if not (is_id(group) and is_id(task_id)):
             problem = "source groups and task ids are lower-case letters, digits and hyphens"
             raise InputError(tasks_dir / group / f"{task_id}.toml", "", problem)
     return found
@@ -210,10 +221,10 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
 
     Raises InputError: an unknown task, or the first fault in its files.
     """
-    group = _group_of(tasks_dir, task_id)
+    group = group_of(tasks_dir, task_id)
     path = tasks_dir / group / f"{task_id}.toml"
     table = load_toml(path, _TaskFile)
-    source = _load_source(tasks_dir / group)
+    source = load_source(tasks_dir / group)
     evidence = {
         key: tuple(Span(**span.model_dump()) for span in spans)
         for key, spans in table.evidence.items()
@@ -231,11 +242,12 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
         reads=table.reads,
         evidence=evidence,
         gold=_load_gold(path.with_suffix(".gold.json"), table.keys),
-        oracle=oracle,
+        file=path,
     )
 
 
-def _group_of(tasks_dir: Path, task_id: str) -> str:
+def group_of(tasks_dir: Path, task_id: str) -> str:
+    """The source group of a task. Raises InputError for an unknown one, naming what is close."""
     every = task_ids(tasks_dir)
     groups = [group for group, known in every if known == task_id]
     if len(groups) > 1:
@@ -247,9 +259,28 @@ def _group_of(tasks_dir: Path, task_id: str) -> str:
     return groups[0]
 
 
-def _load_source(folder: Path) -> Source:
+def is_id(text: str) -> bool:
+    """Whether a text can name a task or a source group."""
+    return _ID.fullmatch(text) is not None
+
+
+def load_evidence_files(path: Path) -> set[str]:
+    """The files that a task's evidence names, in the allowlist or not. Raises InputError."""
+    table = load_toml(path, _TaskFile)
+    return {span.file for spans in table.evidence.values() for span in spans}
+
+
+def checked_source(source: Source) -> Source:
+    """The same source. Raises InputError where its source.toml would not load."""
+    fields = {"package": source.package, "version": source.version, "split": source.split}
+    validated("source.toml", {**fields, "files": dict(source.files)}, _SourceFile)
+    return source
+
+
+def load_source(folder: Path) -> Source:
+    """The source of one group. Raises InputError for the first fault in its file."""
     table = load_toml(folder / "source.toml", _SourceFile)
-    return Source(folder.name, table.package, table.version, table.files)
+    return Source(folder.name, table.package, table.version, table.files, table.split)
 
 
 def _check_evidence(

@@ -266,7 +266,8 @@ def tasks_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "tasks" / "made-up"
     folder.mkdir(parents=True)
     (folder / "source.toml").write_text(
-        f'package = "made-up"\nversion = "1.0"\n[files]\n"made/up.py" = "{"0" * 64}"\n'
+        'package = "made-up"\nversion = "1.0"\nsplit = "development"\n'
+        f'[files]\n"made/up.py" = "{"0" * 64}"\n'
     )
     (folder / "share.toml").write_text(
         'prompt = "What does it print?\\n{oracle}"\nreads = 1\n'

@@ -73,7 +73,7 @@ def write_task(
     """Write a group with one task; returns the path without a suffix."""
     folder = tasks_dir / group
     folder.mkdir(parents=True, exist_ok=True)
-    lines = ['package = "tinypkg"', 'version = "1.0"', "[files]"]
+    lines = ['package = "tinypkg"', 'version = "1.0"', 'split = "development"', "[files]"]
     lines += [f'"{path}" = "{sha256(content)}"' for path, content in files.items()]
     (folder / "source.toml").write_text("\n".join(lines))
     (folder / f"{task_id}.toml").write_text(task)

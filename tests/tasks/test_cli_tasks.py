@@ -45,8 +45,8 @@ def test_list_names_every_task_in_the_default_directory(tasks_dir: Path) -> None
     done = tasks(tasks_dir, "list")
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert ["first", "a", "3", "2"] in rows
-    assert ["tiny-add", "tiny", "3", "2"] in rows
+    assert ["first", "a", "development", "3", "2"] in rows
+    assert ["tiny-add", "tiny", "development", "3", "2"] in rows
     done = tasks(tasks_dir, "list", "--json", COLUMNS="40")
     assert [row["task"] for row in json.loads(done.stdout)] == ["first", "tiny-add"]
     assert json.loads(done.stdout)[1] == {
@@ -54,6 +54,7 @@ def test_list_names_every_task_in_the_default_directory(tasks_dir: Path) -> None
         "source_group": "tiny",
         "package": "tinypkg",
         "version": "1.0",
+        "split": "development",
         "keys": {"sum": "integer", "half": "number", "name": "string"},
         "reads": 2,
     }
@@ -133,7 +134,7 @@ def test_verify_reports_every_fault_on_a_line_and_exits_2(tasks_dir: Path) -> No
     assert done.stderr.splitlines() == [
         "tasks/tiny/b.gold.json: half: gold says 2.5, oracle printed 1.5",
         "tasks/tiny/b.gold.json: sum: gold says 4, oracle printed 3",
-        "tasks/tiny/c.toml: evidence.half: the span does not begin at tinypkg/sums.py:1",
+        "tasks/tiny/c.toml: evidence.half: the span does not begin at tinypkg/sums.py:1; it does at 4",
         "tasks/tiny/d.oracle.py: exit code 1: ZeroDivisionError: division by zero",
         "tasks/tiny/e.gold.json: half: missing",
     ]

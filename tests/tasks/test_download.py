@@ -41,7 +41,7 @@ def test_only_the_wanted_members_are_read(tmp_path: Path) -> None:
         (member("dir/a.py", stat.S_IFREG | 0o644), b"a"),
         (member("dir/b.py", 0, zipfile.ZIP_DEFLATED), b"b\r\n" * 1000),
     )
-    assert unpack(wheel, ["good.py", "dir/b.py", "none.py"]) == {
+    assert unpack(wheel, ["good.py", "dir/b.py", "none.py"].__contains__) == {
         "good.py": b"good",
         "dir/b.py": b"b\r\n" * 1000,
     }
@@ -79,7 +79,7 @@ def test_one_bad_member_refuses_the_whole_archive(
 ) -> None:
     wheel = write_wheel(tmp_path, (member(name, mode), b""))
     with pytest.raises(InputError) as caught:
-        unpack(wheel, WANTED)
+        unpack(wheel, WANTED.__contains__)
     assert repr(name) in str(caught.value)
     assert "refused: " in str(caught.value)
     assert why in str(caught.value)
@@ -91,20 +91,20 @@ def test_a_repeated_member_refuses_the_archive(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="Duplicate name"):
         wheel = write_wheel(tmp_path, (member("good.py"), b"other"))
     with pytest.raises(InputError, match=r"'good\.py': refused: comes twice"):
-        unpack(wheel, WANTED)
+        unpack(wheel, WANTED.__contains__)
 
 
 def test_other_compressions_and_encryption_are_refused(tmp_path: Path) -> None:
     for compress in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         wheel = write_wheel(tmp_path, (member("a", 0, compress), b"x" * 100))
         with pytest.raises(InputError, match="'a': refused: a compression"):
-            unpack(wheel, WANTED)
+            unpack(wheel, WANTED.__contains__)
 
     def encrypt(info: zipfile.ZipInfo) -> None:
         info.flag_bits |= 1
 
     with pytest.raises(InputError, match=r"'good\.py': refused: encrypted"):
-        unpack(lying_wheel(tmp_path, b"good", encrypt), WANTED)
+        unpack(lying_wheel(tmp_path, b"good", encrypt), WANTED.__contains__)
 
 
 def lying_wheel(folder: Path, content: bytes, lie: Callable[[zipfile.ZipInfo], None]) -> Path:
@@ -127,23 +127,23 @@ def declare(size: int, content: bytes | None = None) -> Callable[[zipfile.ZipInf
 
 def test_an_oversized_member_is_refused_even_when_nobody_wants_it(tmp_path: Path) -> None:
     at_limit = lying_wheel(tmp_path, b"\0" * MEMBER_LIMIT, declare(MEMBER_LIMIT))
-    assert unpack(at_limit, ["good.py"]) == {"good.py": b"\0" * MEMBER_LIMIT}
+    assert unpack(at_limit, ["good.py"].__contains__) == {"good.py": b"\0" * MEMBER_LIMIT}
     bomb = lying_wheel(tmp_path, b"\0" * (MEMBER_LIMIT + 1), declare(MEMBER_LIMIT + 1))
     with pytest.raises(InputError, match=rf"'good\.py': refused: declares more than {2**24} bytes"):
-        unpack(bomb, [])
+        unpack(bomb, [].__contains__)
 
 
 @pytest.mark.parametrize("declared", [0, 10, 2**24])
 def test_a_bomb_that_declares_less_is_refused(tmp_path: Path, declared: int) -> None:
     bomb = lying_wheel(tmp_path, b"\0" * 2**25, declare(declared))
     with pytest.raises(InputError, match="not a readable wheel: Bad CRC-32"):
-        unpack(bomb, WANTED)
+        unpack(bomb, WANTED.__contains__)
 
 
 def test_a_member_that_declares_more_than_it_holds_is_refused(tmp_path: Path) -> None:
     wheel = lying_wheel(tmp_path, b"good", declare(5, b"good"))
     with pytest.raises(InputError, match="smaller than it declares"):
-        unpack(wheel, WANTED)
+        unpack(wheel, WANTED.__contains__)
 
 
 def test_an_archive_of_many_large_members_is_refused(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_an_archive_of_many_large_members_is_refused(tmp_path: Path) -> None:
             archive.filelist[index].file_size = MEMBER_LIMIT
     assert 16 * MEMBER_LIMIT == ARCHIVE_LIMIT
     with pytest.raises(InputError, match=f"unpacks to more than {2**28} bytes"):
-        unpack(wheel, WANTED)
+        unpack(wheel, WANTED.__contains__)
 
 
 def test_broken_archives_are_refused(tmp_path: Path) -> None:
@@ -165,9 +165,9 @@ def test_broken_archives_are_refused(tmp_path: Path) -> None:
     for content in (b"", b"not a zip", whole[:-40], whole[len(whole) // 2 :], damaged):
         wheel.write_bytes(content)
         with pytest.raises(InputError, match="not a readable wheel"):
-            unpack(wheel, FILES)
+            unpack(wheel, FILES.__contains__)
     with pytest.raises(InputError, match="not a readable wheel"):
-        unpack(tmp_path / "none.whl", FILES)
+        unpack(tmp_path / "none.whl", FILES.__contains__)
 
 
 def test_a_local_header_of_another_name_is_refused(tmp_path: Path) -> None:
@@ -177,17 +177,17 @@ def test_a_local_header_of_another_name_is_refused(tmp_path: Path) -> None:
     assert content.startswith(signature)
     wheel.write_bytes(content.replace(b"good.py", b"evil.py", 1))
     with pytest.raises(InputError, match="not a readable wheel"):
-        unpack(wheel, WANTED)
+        unpack(wheel, WANTED.__contains__)
 
 
 def test_pip_downloads_the_exact_version(wheels: Path) -> None:
     build_wheel(wheels)
-    assert download_files("tinypkg", "1.0", [*FILES, "none.py"]) == FILES
+    assert download_files("tinypkg", "1.0", [*FILES, "none.py"].__contains__) == FILES
     with pytest.raises(InputError, match=r"^pip download: tinypkg==1\.1: ERROR: No matching "):
-        download_files("tinypkg", "1.1", FILES)
+        download_files("tinypkg", "1.1", FILES.__contains__)
 
 
 def test_a_download_that_hangs_ends_at_its_limit(wheels: Path) -> None:
     build_wheel(wheels)
     with pytest.raises(InputError, match=r"tinypkg==1\.0: no result within 0\.01 s"):
-        download_files("tinypkg", "1.0", FILES, limit_s=0.01)
+        download_files("tinypkg", "1.0", FILES.__contains__, limit_s=0.01)

@@ -23,7 +23,7 @@ def _installed(site: Path) -> None:
 def run(tasks_dir: Path, oracle: str, limit_s: float = 60) -> dict[str, object]:
     write_task(tasks_dir, oracle=oracle)
     task = load_task(tasks_dir, "tiny-add")
-    return run_oracle(task, open_snapshot(task.source), limit_s=limit_s)
+    return dict(run_oracle(task.oracle, open_snapshot(task.source), limit_s=limit_s).printed)
 
 
 def test_a_good_task_holds(tasks_dir: Path) -> None:
@@ -182,12 +182,12 @@ def test_a_number_key_accepts_the_oracles_other_spelling(tasks_dir: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("line = 4", "line = 3", "tinypkg/sums.py:3"),
-        ("line = 4", "line = 1", "tinypkg/sums.py:1"),
-        ("line = 4", "line = 5", "tinypkg/sums.py:5"),
-        ("line = 4", "line = 400", "tinypkg/sums.py:400"),
-        ('"return a + b"', '"return a+b"', "tinypkg/sums.py:4"),
-        ('"return a + b"', '"return a + b\\n\\n"', "tinypkg/sums.py:4"),
+        ("line = 4", "line = 3", "tinypkg/sums.py:3; it does at 4"),
+        ("line = 4", "line = 1", "tinypkg/sums.py:1; it does at 4"),
+        ("line = 4", "line = 5", "tinypkg/sums.py:5; it does at 4"),
+        ("line = 4", "line = 400", "tinypkg/sums.py:400; it does at 4"),
+        ('"return a + b"', '"return a+b"', "tinypkg/sums.py:4; the file does not hold it"),
+        ('"return a + b"', '"return a + b\\n\\n"', "tinypkg/sums.py:4; the file does not hold it"),
     ],
 )
 def test_a_span_must_begin_literally_at_its_line(

@@ -245,4 +245,4 @@ def test_the_task_digest_covers_everything_but_the_gold(tasks_dir: Path) -> None
         },
     }
     assert task.digest == digest(json.loads(json.dumps(expected)))
-    assert dataclasses.replace(task, gold={}, oracle=Path("x")).digest == task.digest
+    assert dataclasses.replace(task, gold={}, file=Path("x")).digest == task.digest
