@@ -80,11 +80,10 @@ def new_task(
     contents = _python_files(package, version)
     digests = {path: sha256_hex(content) for path, content in contents.items()}
     source = checked_source(Source(group, package, version, {**present, **digests}, split))
-    written = _scaffold(folder / task_id, contents)
+    texts = {folder / "source.toml": source_toml(source), **_scaffold(folder / task_id, contents)}
     folder.mkdir(parents=True, exist_ok=True)
-    for path, text in {folder / "source.toml": source_toml(source), **written}.items():
-        _write_changed(path, text)
-    return list(written), {path: len(content) for path, content in contents.items()}
+    written = [path for path, text in texts.items() if _write_changed(path, text)]
+    return written, {path: len(content) for path, content in contents.items()}
 
 
 def settle(tasks_dir: Path, task_id: str) -> list[Path]:
