@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 from unicodedata import category
 
-_FIGURE = re.compile(r"[-+]?[\d,.]+|unknown|")
+_FIGURE = re.compile(r"[-+−]?[\d,.]+|unknown|")
 
 
 def shown(text: str) -> str:

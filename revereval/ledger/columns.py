@@ -77,6 +77,9 @@ _PLAN_FACTS = (
 )
 _TASK = _text("task_id", "The task.")
 _GROUP = _text("source_group", "The upstream project that the task's source comes from.")
+_SPLIT = _text(
+    "split", "What the source group may be used for: development, calibration or confirmation."
+)
 _ENDPOINT = "endpoint under the plan's primary contract"
 
 BOUNDARIES: Final = ExportTable(
@@ -100,6 +103,7 @@ BOUNDARIES: Final = ExportTable(
         ),
         *_arms("suffix_requests", "integer", "suffix requests completed."),
         _boolean("fitting", "The task is one of those that the projection rule was fitted on."),
+        _SPLIT,
         _RUN,
         _text("created_at", "When the run was created."),
         *_PLAN_FACTS,
@@ -259,6 +263,7 @@ PLANS: Final = ExportTable(
         _GROUP,
         _text("first_arm", "The arm that goes first, F or P."),
         _boolean("fitting", "The task is one of those that the projection rule was fitted on."),
+        _SPLIT,
         *_PLAN_FACTS,
         _text(
             "capture_outcome", "`boundary`, `finished` (before anything was eligible), `stopped`."

@@ -123,6 +123,7 @@ def _same(table: str, *names: str) -> dict[str, str]:
 _TASK = _same("plan", "task_id", "source_group")
 _SETTINGS = {
     "plan_digest": "plan.digest",
+    "split": "json_extract(plan.document, '$.task.split')",
     **_same("plan", "task_digest", "snapshot_digest", "gold_digest", "provider", "model", "seed"),
     **_same("plan", "companion", "endpoint_definition", "contract", "first_arm", "fitting"),
 }

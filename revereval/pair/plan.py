@@ -66,6 +66,7 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
             "digest": task.digest,
             "package": source.package,
             "version": source.version,
+            "split": source.split,
             "files": dict(source.files),
             "keys": {key: str(kind) for key, kind in task.keys.items()},
             "siblings": list(group),

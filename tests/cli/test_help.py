@@ -35,7 +35,10 @@ def test_the_commands_are_the_designs() -> None:
     assert {" ".join(path) for path in LEAVES} == {
         "capture", "run-pair", "serve-scripted",
         "tasks list", "tasks show", "tasks fetch", "tasks verify",
+        "tasks lint", "tasks new", "tasks settle",
         "ledger show", "ledger audit", "ledger export",
+        "analyze all", "analyze frame", "analyze bounds", "analyze selector", "analyze resources",
+        "analyze fit", "analyze censoring",
     }  # fmt: skip
 
 

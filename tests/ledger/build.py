@@ -180,7 +180,7 @@ def write_tasks(folder: Path) -> Path:
     group = folder / "made-up-group"
     group.mkdir(parents=True)
     (group / "source.toml").write_text(
-        f'package = "made-up"\nversion = "1"\n[files]\n"a.py" = "{sha256_hex(LONG.encode())}"\n'
+        f'package = "made-up"\nversion = "1"\nsplit = "development"\n[files]\n"a.py" = "{sha256_hex(LONG.encode())}"\n'
     )
     (group / "what-is-x.toml").write_text(
         'prompt = "What is x?"\nreads = 1\n[keys]\nx = "integer"\n[premises]\n'

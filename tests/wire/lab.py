@@ -68,7 +68,7 @@ def write_task(tasks: Path, cache: Path) -> None:
     group = tasks / "tiny"
     group.mkdir(parents=True)
     lines = [f'"{path}" = "{digest}"' for path, digest in files.items()]
-    head = ['package = "tiny"', 'version = "1.0"', "[files]"]
+    head = ['package = "tiny"', 'version = "1.0"', 'split = "development"', "[files]"]
     (group / "source.toml").write_text("\n".join([*head, *lines]))
     (group / "tiny-sum.toml").write_text(TASK)
     (group / "tiny-sum.oracle.py").write_text("print()\n")

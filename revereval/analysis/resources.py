@@ -1,0 +1,203 @@
+"""Conditional resources: what the pairs cost whose outcomes are known, after quality."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from revereval.analysis.boundaries import ARMS, Boundaries, Flags, Floats, Success
+from revereval.analysis.bounds import total
+from revereval.analysis.frames import Frame, counted
+from revereval.terms import ArmName
+
+Known = int | None
+"""A sum of counts; None where a part of it is unknown."""
+
+
+def sum_known(values: Floats, rows: Flags) -> Known:
+    """The sum over rows; None where one is unknown, never less than the truth silently."""
+    chosen = values[rows]
+    return None if np.isnan(chosen).any() else int(chosen.sum())
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Sums over the suffix requests of one arm; None where a row does not know its part."""
+
+    suffix_tokens: Known
+    suffix_requests: Known
+    uncached: Known
+    cached: Known
+    output: Known
+
+    @property
+    def tokens_per_request(self) -> float | None:
+        if not self.suffix_requests or self.suffix_tokens is None:
+            return None
+        return self.suffix_tokens / self.suffix_requests
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A ratio of sums without one row, for the rows that move it most."""
+
+    row: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Both arms' cost over a set of rows whose two suffix totals are known."""
+
+    name: str
+    runs: Fraction
+    rows: Flags
+    unknown_tokens: int
+    """Rows of the set left out because a suffix total is unknown."""
+    usage: Mapping[ArmName, Usage]
+    difference: int
+    """P minus F, suffix tokens."""
+    ratio: float | None
+    """Σ P / Σ F, suffix tokens."""
+    ratios: Floats
+    """P / F of each row, shape (N,), NaN outside `rows`."""
+    geometric_mean: float | None
+    median: float | None
+    increases: int
+    decreases: int
+    ties: int
+    sign_p: float | None
+    """Exact two-sided sign test over rows that differ: a description, not a conclusion."""
+    largest_saving: int | None
+    """The row with the largest F − P, if any saves."""
+    without_each: tuple[LeftOut, ...]
+    """The lowest and the highest ratio of sums that leaving out one row gives."""
+    prefix_tokens: Known
+    logical: Mapping[ArmName, Known]
+    """Prefix once plus suffix; unknown where a prefix is."""
+
+
+def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = None) -> Pairs:
+    """Summaries over rows; prefix_total stands for a sum that the rows themselves do not know."""
+    f, p = (table.arms[arm].suffix_tokens for arm in ARMS)
+    known = rows & ~np.isnan(f) & ~np.isnan(p)
+    ratios = np.divide(p, f, out=np.full(len(table), np.nan), where=known & (f > 0))
+    usage = {arm: _usage(table, arm, known) for arm in ARMS}
+    f_sum, p_sum = (usage[arm].suffix_tokens or 0 for arm in ARMS)
+    more, less = known & (p > f), known & (p < f)
+    increases, decreases = int(more.sum()), int(less.sum())
+    saving = np.where(less, f - p, -1.0)
+    prefix = sum_known(table.prefix_tokens, known) if known.any() else None
+    prefix = prefix_total if prefix is None else prefix
+    logarithms = np.log(ratios[known & (ratios > 0)])
+    return Pairs(
+        name=name,
+        runs=counted(table, known),
+        rows=known,
+        unknown_tokens=int((rows & ~known).sum()),
+        usage=usage,
+        difference=p_sum - f_sum,
+        ratio=p_sum / f_sum if f_sum else None,
+        ratios=np.where(known, ratios, np.nan),
+        geometric_mean=float(np.exp(logarithms.mean())) if len(logarithms) else None,
+        median=float(np.median(ratios[known])) if f_sum else None,
+        increases=increases,
+        decreases=decreases,
+        ties=int(known.sum()) - increases - decreases,
+        sign_p=sign_test(increases, decreases),
+        largest_saving=int(np.argmax(saving)) if decreases else None,
+        without_each=_without_each(f, p, known),
+        prefix_tokens=prefix,
+        logical={
+            arm: None if prefix is None else prefix + (usage[arm].suffix_tokens or 0)
+            for arm in ARMS
+        },
+    )
+
+
+def _usage(table: Boundaries, name: ArmName, rows: Flags) -> Usage:
+    arm = table.arms[name]
+    columns = (arm.suffix_tokens, arm.suffix_requests, arm.uncached, arm.cached, arm.output)
+    return Usage(*(sum_known(column, rows) for column in columns))
+
+
+def _without_each(f: Floats, p: Floats, rows: Flags) -> tuple[LeftOut, ...]:
+    index = np.flatnonzero(rows)
+    rest = f[index].sum() - f[index]
+    if len(index) < 2 or not (rest > 0).all():
+        return ()
+    ratios = (p[index].sum() - p[index]) / rest
+    ends = (int(np.argmin(ratios)), int(np.argmax(ratios)))
+    return tuple(LeftOut(int(index[end]), float(ratios[end])) for end in ends)
+
+
+def sign_test(increases: int, decreases: int) -> float | None:
+    """Exact two-sided p of a fair coin over the rows that differ; None when none does.
+
+    Computed with whole numbers up to 1,000 rows, by the normal's log-gamma sums beyond.
+    """
+    n, k = increases + decreases, min(increases, decreases)
+    if n == 0:
+        return None
+    if n <= 1000:
+        tail = sum(math.comb(n, i) for i in range(k + 1))
+        return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
+    terms = np.array(
+        [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(k + 1)]
+    )
+    return float(min(1.0, 2 * np.exp(terms - n * math.log(2)).sum()))
+
+
+def joint_rows(outcomes: Success, frame: Frame) -> Flags:
+    """J of the frame."""
+    rows: Flags = frame.rows & outcomes.joint
+    return rows
+
+
+def comparable_rows(outcomes: Success, frame: Frame) -> Flags:
+    """Rows of the frame with both outcomes known."""
+    rows: Flags = frame.rows & outcomes.known
+    return rows
+
+
+@dataclass(frozen=True)
+class Expenditure:
+    """What one policy costs on the comparable runs of a frame."""
+
+    policy: str
+    runs: Fraction
+    failures: Fraction
+    suffix_tokens: Known
+
+
+def expenditure(
+    table: Boundaries, outcomes: Success, rows: Flags, chosen: Flags, policy: str
+) -> Expenditure:
+    """Failures and suffix tokens when P runs on the chosen rows and F on the others."""
+    failed = np.where(chosen, outcomes.p_low == 0, outcomes.f_low == 0).astype(np.int64)
+    f, p = (table.arms[arm].suffix_tokens for arm in ARMS)
+    return Expenditure(
+        policy=policy,
+        runs=counted(table, rows),
+        failures=total(table, failed, rows),
+        suffix_tokens=sum_known(np.where(chosen, p, f), rows),
+    )
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Price of a million tokens: uncached input, cached input, output."""
+
+    uncached: Fraction
+    cached: Fraction
+    output: Fraction
+
+
+def priced(usage: Usage, prices: Prices) -> Fraction | None:
+    """The cost of an arm's suffix requests; None where U, C or O is unknown."""
+    if usage.uncached is None or usage.cached is None or usage.output is None:
+        return None
+    cost = usage.uncached * prices.uncached + usage.cached * prices.cached
+    return (cost + usage.output * prices.output) / 1_000_000

@@ -1,0 +1,253 @@
+"""Boundary tables read from files and ledgers: documented columns only, every cell checked."""
+
+import csv
+import importlib
+import json
+import sys
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from revereval.canonical import StrictJSONError, strict_json
+from revereval.errors import InputError
+from revereval.ledger.columns import BOUNDARIES, Column
+from revereval.ledger.database import Database
+from revereval.ledger.pages import pages
+
+COLUMNS: Final[Mapping[str, Column]] = {column.name: column for column in BOUNDARIES.columns}
+LARGEST: Final = 2**53
+"""Beyond it a double is not exact."""
+_CELL_LIMIT: Final = 2**24
+_BOOLEANS: Final = {"1": 1.0, "0": 0.0, "true": 1.0, "false": 0.0}
+
+
+class TextColumn(NamedTuple):
+    """`values[code]` of each row, code -1 where empty."""
+
+    codes: np.ndarray
+    values: tuple[str, ...]
+
+
+Cells = TextColumn | np.ndarray
+"""A text column, or doubles of shape (rows,) with NaN where empty."""
+
+
+def read_boundaries(path: Path, wanted: Collection[str] = frozenset(COLUMNS)) -> dict[str, Cells]:
+    """The wanted columns of a .csv, .jsonl or .parquet file, of those that it has.
+
+    Raises InputError naming row and column: an unknown column, a cell of another type, a row of
+    another length; or the file: unreadable, without rows of its own kind, of another kind.
+    """
+    readers = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(path, "", f"not a boundary table; allowed: {', '.join(readers)}")
+    if not path.is_file():
+        raise InputError(path, "", "no such file")
+    try:
+        return reader(path, wanted)
+    except OSError as error:
+        raise InputError(path, "", error.strerror or "cannot be read") from None
+    except UnicodeDecodeError:
+        raise InputError(path, "", "not UTF-8") from None
+
+
+def ledger_boundaries(database: Database, wanted: Collection[str]) -> dict[str, Cells]:
+    """The wanted columns of the ledger's own boundary runs, read page by page."""
+    names = BOUNDARIES.names
+    places = [index for index, name in enumerate(names) if name in wanted]
+    columns = [_Growing(COLUMNS[names[place]]) for place in places]
+    for page in pages(database, "boundaries"):
+        for column, place in zip(columns, places, strict=True):
+            column.extend(row[place] for row in page)
+    return {column.name: column.cells() for column in columns}
+
+
+def capture_counts(database: Database) -> tuple[dict[str, int], dict[str, int]]:
+    """Runs by the outcome of their capture, `none` while it has not ended, and by first arm."""
+    query = """
+        SELECT CASE WHEN capture_ended_at IS NULL THEN 'none' ELSE capture_outcome END AS outcome,
+          plan.first_arm AS first_arm, count(*) AS runs
+        FROM run JOIN plan ON plan.id = run.plan_id GROUP BY 1, 2"""
+    outcomes: dict[str, int] = {}
+    first_arms: dict[str, int] = {}
+    for row in database.rows(query):
+        outcomes[row.outcome] = outcomes.get(row.outcome, 0) + row.runs
+        first_arms[row.first_arm] = first_arms.get(row.first_arm, 0) + row.runs
+    return outcomes, first_arms
+
+
+class _Growing:
+    """One column while its rows come in."""
+
+    def __init__(self, column: Column) -> None:
+        self.name, self.type = column.name, column.type
+        self._codes, self._numbers = array("i"), array("d")
+        self._code_of: dict[str, int] = {}
+
+    def extend(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.append(value)
+
+    def append(self, value: Any) -> None:
+        """A checked value, None for an empty one."""
+        if self.type == "text":
+            code = -1 if value is None else self._code_of.setdefault(value, len(self._code_of))
+            self._codes.append(code)
+        else:
+            self._numbers.append(float("nan") if value is None else value)
+
+    def cells(self) -> Cells:
+        if self.type == "text":
+            return TextColumn(np.array(self._codes, np.int32), tuple(self._code_of))
+        return np.array(self._numbers, np.float64)
+
+
+def _known_names(path: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            close = get_close_matches(name, COLUMNS, 1)
+            hint = f"; close: {close[0]}" if close else "; see revereval/ledger/COLUMNS.md"
+            raise InputError(path, name, f"unknown column{hint}")
+        if names.count(name) > 1:
+            raise InputError(path, name, "a column that comes twice")
+
+
+def _csv(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
+    csv.field_size_limit(min(_CELL_LIMIT, sys.maxsize))
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, strict=True)
+        try:
+            names = next(rows, [])
+            _known_names(path, names)
+            columns = [_Growing(COLUMNS[name]) if name in wanted else None for name in names]
+            for number, row in enumerate(rows, 1):
+                if len(row) != len(names):
+                    problem = f"{len(row)} cells, the header has {len(names)}"
+                    raise InputError(path, f"row {number}", problem)
+                for column, cell in zip(columns, row, strict=True):
+                    if column is not None:
+                        column.append(_cell(path, number, column, cell))
+        except csv.Error as error:
+            raise InputError(path, f"line {rows.line_num}", f"not CSV: {error}") from None
+    if not names:
+        raise InputError(path, "", "empty: a header is needed")
+    return {column.name: column.cells() for column in columns if column is not None}
+
+
+def _cell(path: Path, row: int, column: _Growing, cell: str) -> str | float | None:
+    if cell == "":
+        return None
+    if column.type == "text":
+        # the export's guard against spreadsheet formulas
+        return cell[1:] if cell.startswith(("'=", "'+", "'-", "'@", "'\t", "'\r")) else cell
+    if column.type == "boolean":
+        if (value := _BOOLEANS.get(cell.lower())) is not None:
+            return value
+        raise _wrong(path, row, column, "1, 0, true or false")
+    try:
+        number = int(cell) if column.type == "integer" else float(cell)
+    except ValueError:
+        raise _wrong(path, row, column, f"a {column.type}") from None
+    return _exact(path, row, column, number)
+
+
+def _exact(path: Path, row: int, column: _Growing, number: float) -> float:
+    if not abs(number) <= LARGEST:  # NaN too
+        raise _wrong(path, row, column, "a finite number up to 2**53")
+    return number
+
+
+def _wrong(path: Path, row: int, column: _Growing, allowed: str) -> InputError:
+    return InputError(path, f"row {row}: {column.name}", f"allowed: {allowed}, or empty")
+
+
+def _jsonl(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
+    columns = {name: _Growing(column) for name, column in COLUMNS.items() if name in wanted}
+    present: set[str] = set()
+    for number, record in enumerate(_records(path), 1):
+        if not record.keys() <= COLUMNS.keys():
+            _known_names(path, list(record))
+        present |= record.keys()
+        for name, column in columns.items():
+            column.append(_value(path, number, column, record.get(name)))
+    return {name: column.cells() for name, column in columns.items() if name in present}
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                record = json.loads(line)
+                if '"' in line and len(record) != line.count('":'):  # perhaps a key twice
+                    strict_json(line)
+            except (ValueError, TypeError, StrictJSONError) as error:
+                raise InputError(path, f"row {number}", f"not a JSON object: {error}") from None
+            if not isinstance(record, dict):
+                raise InputError(path, f"row {number}", "not a JSON object")
+            yield record
+
+
+def _value(path: Path, row: int, column: _Growing, value: Any) -> str | float | None:
+    if value is None:
+        return None
+    allowed: Mapping[str, tuple[type, ...]] = {
+        "text": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float),
+    }  # fmt: skip
+    if type(value) not in allowed[column.type]:
+        raise _wrong(path, row, column, f"a {column.type}")
+    return value if isinstance(value, str) else _exact(path, row, column, value)
+
+
+def _parquet(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
+    try:
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+        arrow: Any = importlib.import_module("pyarrow")
+    except ImportError:
+        problem = "needs the parquet extra: pip install 'revereval[parquet]'"
+        raise InputError(path, "", problem) from None
+    try:
+        names = parquet.read_schema(path).names
+        _known_names(path, names)
+        table = parquet.read_table(path, columns=[name for name in names if name in wanted])
+    except arrow.ArrowInvalid as error:
+        problem = str(error).splitlines()[0]
+        raise InputError(path, "", f"not a Parquet file: {problem}") from None
+    return {
+        name: _arrow_cells(arrow, path, COLUMNS[name], table.column(name))
+        for name in table.column_names
+    }
+
+
+def _arrow_cells(arrow: Any, path: Path, column: Column, cells: Any) -> Cells:
+    types, kind = arrow.types, cells.type
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    text = types.is_string(kind) or types.is_large_string(kind)
+    number = types.is_integer(kind) or types.is_floating(kind)
+    fits = {"text": text, "boolean": types.is_boolean(kind)}.get(column.type, number)
+    if not (fits or types.is_null(kind)):
+        raise InputError(path, column.name, f"of type {cells.type}, allowed: {column.type}")
+    if column.type == "text":
+        if types.is_null(kind):
+            return TextColumn(np.full(len(cells), -1, np.int32), ())
+        coded = cells.dictionary_encode().unify_dictionaries().combine_chunks()
+        if isinstance(coded, arrow.ChunkedArray):
+            coded = (
+                coded.chunk(0) if coded.num_chunks else arrow.array([], kind).dictionary_encode()
+            )
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return TextColumn(codes.astype(np.int32), tuple(coded.dictionary.to_pylist()))
+    values: np.ndarray = cells.cast(arrow.float64(), safe=False).to_numpy().astype(np.float64)
+    whole = np.isnan(values) | (np.abs(values) <= LARGEST)
+    if column.type == "integer":
+        whole &= np.isnan(values) | (values == np.floor(values))
+    if not whole.all():
+        row = int(np.argmin(whole)) + 1
+        problem = f"allowed: a finite {column.type} up to 2**53, or empty"
+        raise InputError(path, f"row {row}: {column.name}", problem)
+    return values
