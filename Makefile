@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test demo bench lint clean
+.PHONY: test suite demo bench lint clean
 
 # the environment is made once and again whenever the lock changes
 .venv/ready: requirements.lock pyproject.toml
@@ -11,8 +11,13 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@
 
-test: lint
+test: lint suite
 	$(BIN)/python -m pytest -n auto tests
+
+# every task of the suite; the package sources are fetched once and stay in the user's cache
+suite: .venv/ready
+	$(BIN)/revereval tasks lint
+	$(BIN)/revereval tasks verify --perturb
 
 lint: .venv/ready
 	$(BIN)/ruff format --check .

@@ -9,7 +9,7 @@ from typing import Any, Final
 from revereval.errors import InputError
 from revereval.tasks.oracle import Fault, TaskCheck
 from revereval.tasks.snapshot import Snapshot
-from revereval.tasks.spec import Source, Task, json_text, load_task, task_ids
+from revereval.tasks.spec import Source, Task, json_text, load_task, siblings, task_ids
 
 LONG_OBSERVATION_BYTES: Final = 10 * 1024
 """The default `min_observation_bytes`: without such a file nothing could ever be projected."""
@@ -49,15 +49,18 @@ def file_faults(tasks_dir: Path, tasks: Iterable[Task]) -> Iterator[Fault]:
 def source_faults(
     source: Source, folder: Path, snapshot: Snapshot, tasks: list[Task], checks: list[TaskCheck]
 ) -> Iterator[Fault]:
-    """What the snapshot and the oracles of one group show; `tasks` are all of the group."""
+    """What the snapshot and the oracles of one group show.
+
+    Only where every task of the group loads and holds is it known which files it needs.
+    """
     for task in tasks:
         files = {span.file for spans in task.evidence.values() for span in spans}
         sizes = [len(snapshot.files[file].encode()) for file in files]
         if max(sizes) < LONG_OBSERVATION_BYTES:
             problem = f"no file of {LONG_OBSERVATION_BYTES} bytes: nothing could be projected"
             yield Fault(str(task.file), "evidence", problem)
-    if any(check.faults for check in checks):
-        return  # an oracle that fails does not show what it needs
+    if len(tasks) < len(siblings(folder.parent, folder.name)) or any(c.faults for c in checks):
+        return
     needed = needed_files(tasks, checks)
     for path in source.files:
         if path not in needed:
@@ -94,6 +97,8 @@ def _prompt_faults(task: Task) -> Iterator[Fault]:
 def _tells(prompt: str, value: Any) -> bool:
     """Whether the prompt holds a value as text, as JSON or as Python would print it."""
     plain = json.loads(json_text(value))
+    if isinstance(plain, str) and len(plain) < TELLING_CHARS:
+        return False
     spellings = {
         plain if isinstance(plain, str) else "",
         json.dumps(plain, ensure_ascii=False),

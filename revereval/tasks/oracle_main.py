@@ -10,12 +10,14 @@ import os
 import resource
 import runpy
 import sys
+import sysconfig
 from pathlib import Path
 
 # Loaded before the pretence: on Windows they import modules that only exist there.
 BEFORE_PRETENDING = (
-    "asyncio", "ctypes", "getpass", "locale", "logging", "multiprocessing", "ntpath", "platform",
-    "shutil", "signal", "socket", "ssl", "subprocess", "tempfile", "uuid", "webbrowser",
+    "asyncio", "concurrent.futures.process", "ctypes", "getpass", "locale", "logging",
+    "multiprocessing.pool", "ntpath", "platform", "shutil", "signal", "socket", "ssl",
+    "subprocess", "sysconfig", "tempfile", "uuid", "webbrowser", "zoneinfo",
 )  # fmt: skip
 WINDOWS = {"name": "nt", "sep": "\\", "altsep": "/", "pathsep": ";", "linesep": "\r\n"}
 
@@ -23,6 +25,7 @@ WINDOWS = {"name": "nt", "sep": "\\", "altsep": "/", "pathsep": ";", "linesep": 
 def pretend_windows() -> None:
     for name in BEFORE_PRETENDING:
         importlib.import_module(name)
+    sysconfig.get_config_vars()  # computed once, from the real platform
     vars(os).update(WINDOWS)
     sys.platform = "win32"
 
@@ -33,8 +36,8 @@ def main() -> None:
     opened: set[str] = set()
 
     def remember(event: str, arguments: tuple[object, ...]) -> None:
-        if event == "open" and isinstance(arguments[0], str):
-            opened.add(arguments[0])
+        if event == "open" and isinstance(arguments[0], str | bytes):
+            opened.add(os.path.abspath(os.fsdecode(arguments[0])))
 
     sys.addaudithook(remember)
     sys.path.insert(0, root)

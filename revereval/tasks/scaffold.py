@@ -1,10 +1,12 @@
 """Writing task files: the scaffold of a new task, and what its oracle then settles."""
 
 import json
+import keyword
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from sys import stdlib_module_names
 
 from revereval.canonical import sha256_hex
 from revereval.errors import InputError
@@ -14,7 +16,7 @@ from revereval.tasks.oracle import OracleError, OracleRun, TaskCheck, run_oracle
 from revereval.tasks.snapshot import fetch_snapshot, installed_files
 from revereval.tasks.spec import (
     Source,
-    checked_source,
+    check_release,
     group_of,
     is_id,
     json_text,
@@ -22,6 +24,7 @@ from revereval.tasks.spec import (
     load_source,
     siblings,
     task_ids,
+    value_fault,
 )
 from revereval.terms import Split
 
@@ -44,7 +47,7 @@ python = "CPython 3.11 or later"
 # One table for each literal piece of source that the answer rests on, and where it begins.
 [[evidence.answer]]
 file = {file}
-line = 1
+line = {line}
 span = {span}
 '''
 _ORACLE = '''import json
@@ -66,9 +69,11 @@ def new_task(
     another release, or a release without Python files.
     """
     folder = tasks_dir / group
+    check_release(package, version)
     if not (is_id(task_id) and is_id(group)):
-        raise InputError("TASK", f"{group}/{task_id}", "lower-case letters, digits and hyphens")
-    if tasks_dir.is_dir() and task_id in {known for _, known in task_ids(tasks_dir)}:
+        problem = "lower-case letters, digits and hyphens, and not the word source"
+        raise InputError("TASK", f"{group}/{task_id}", problem)
+    if tasks_dir.exists() and task_id in {known for _, known in task_ids(tasks_dir)}:
         raise InputError(tasks_dir, task_id, "there is such a task already")
     present: Mapping[str, str] = {}
     if (folder / "source.toml").exists():
@@ -79,10 +84,9 @@ def new_task(
             raise InputError(folder / "source.toml", "version", problem)
     contents = _python_files(package, version)
     digests = {path: sha256_hex(content) for path, content in contents.items()}
-    source = checked_source(Source(group, package, version, {**present, **digests}, split))
+    source = Source(group, package, version, {**present, **digests}, split)
     texts = {folder / "source.toml": source_toml(source), **_scaffold(folder / task_id, contents)}
-    folder.mkdir(parents=True, exist_ok=True)
-    written = [path for path, text in texts.items() if _write_changed(path, text)]
+    written = _write_changed(texts)
     return written, {path: len(content) for path, content in contents.items()}
 
 
@@ -109,17 +113,25 @@ def settle(tasks_dir: Path, task_id: str) -> list[Path]:
     kept = {path: digest for path, digest in source.files.items() if path in used | named}
     written = {folder / "source.toml": source_toml(replace(source, files=kept))}
     for sibling, run in runs.items():
+        for key, value in run.printed.items():
+            if fault := value_fault(value):
+                raise InputError(folder / f"{sibling}.oracle.py", key, f"prints {fault}")
         text = json.dumps(json.loads(json_text(run.printed)), indent=2, ensure_ascii=False)
         written[folder / f"{sibling}.gold.json"] = text + "\n"
-    return [path for path, text in written.items() if _write_changed(path, text)]
+    return _write_changed(written)
 
 
 def source_toml(source: Source) -> str:
-    """The text of a source.toml. TOML's basic strings are written as JSON's."""
-    lines = [f"{name} = {json.dumps(getattr(source, name))}" for name in ("package", "version")]
+    """The text of a source.toml."""
+    lines = [f"{name} = {_quoted(getattr(source, name))}" for name in ("package", "version")]
     lines += [f'split = "{source.split}"', "", "[files]"]
-    lines += [f'{json.dumps(path)} = "{source.files[path]}"' for path in sorted(source.files)]
+    lines += [f'{_quoted(path)} = "{source.files[path]}"' for path in sorted(source.files)]
     return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML: JSON's, but for DEL, which TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _python_files(package: str, version: str) -> dict[str, bytes]:
@@ -149,30 +161,50 @@ def _is_text(content: bytes) -> bool:
 
 def _scaffold(stem: Path, contents: Mapping[str, bytes]) -> dict[Path, str]:
     """A task that holds at once: its answer is the name of the package's first module."""
-    module = min(_modules(contents), key=lambda name: (name.startswith("_"), name))
+    module = _module(contents)
     longest = max(contents, key=lambda path: len(contents[path]))
-    lines = contents[longest].decode().splitlines()
-    first = next(filter(str.strip, lines[:1]), None) or "\n".join(lines[:2])
-    name = stem.name
+    lines = contents[longest].decode().split("\n")
+    number, line = next(((n, line) for n, line in enumerate(lines, 1) if line.strip()), (0, ""))
+    if not (module and number):
+        raise InputError(stem.parent / "source.toml", "files", "no module that can be imported")
     return {
-        stem.with_name(f"{name}.toml"): _TASK.format(
-            todo=TODO, file=json.dumps(longest), span=json.dumps(first, ensure_ascii=False)
+        stem.with_name(f"{stem.name}.toml"): _TASK.format(
+            todo=TODO, file=_quoted(longest), line=number, span=_quoted(line)
         ),
-        stem.with_name(f"{name}.oracle.py"): _ORACLE.format(module=module),
-        stem.with_name(f"{name}.gold.json"): json.dumps({"answer": module}, indent=2) + "\n",
+        stem.with_name(f"{stem.name}.oracle.py"): _ORACLE.format(module=module),
+        stem.with_name(f"{stem.name}.gold.json"): json.dumps({"answer": module}, indent=2) + "\n",
     }
 
 
-def _modules(contents: Iterable[str]) -> set[str]:
-    """The names that can be imported at the top."""
-    tops = {PurePosixPath(path).parts[0].removesuffix(".py") for path in contents}
-    return {top for top in tops if top.isidentifier()} or tops
+def _module(paths: Collection[str]) -> str | None:
+    """The first name that `import` finds in the package and not in the standard library."""
+    packages = {path.removesuffix("/__init__.py") for path in paths if path.count("/") == 1}
+    tops = {path.removesuffix(".py") for path in paths if "/" not in path}
+    names = [
+        name
+        for name in packages | tops
+        if name.isidentifier() and not keyword.iskeyword(name) and name not in stdlib_module_names
+    ]
+    return min(names, key=lambda name: (name.startswith("_"), name), default=None)
 
 
-def _write_changed(path: Path, text: str) -> bool:
-    if path.exists() and path.read_bytes() == text.encode():
-        return False
-    fresh = path.with_name(f".{path.name}.fresh")
-    fresh.write_text(text, "utf-8")
-    os.replace(fresh, path)
-    return True
+def _write_changed(texts: Mapping[Path, str]) -> list[Path]:
+    """Write the files whose text differs, each whole; returns them. Raises InputError."""
+    try:
+        contents = {path: text.encode() for path, text in texts.items()}
+    except UnicodeEncodeError:
+        problem = "a lone surrogate, which no UTF-8 file can hold"
+        raise InputError(next(iter(texts)).parent, "", problem) from None
+    written = []
+    for path, content in contents.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and path.read_bytes() == content:
+                continue
+            fresh = path.with_name(f".{path.name}.fresh")
+            fresh.write_bytes(content)
+            os.replace(fresh, path)
+        except OSError as error:
+            raise InputError(path, "", error.strerror or "cannot be written") from None
+        written.append(path)
+    return written

@@ -147,9 +147,12 @@ def _safe_path(path: str) -> str:
     return path
 
 
-class _SourceFile(Strict):
+class _Release(Strict):
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
     version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.!+_-]*$")]
+
+
+class _SourceFile(_Release):
     split: Annotated[Split, Field(strict=False)]
     files: Annotated[
         dict[
@@ -260,8 +263,8 @@ def group_of(tasks_dir: Path, task_id: str) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether a text can name a task or a source group."""
-    return _ID.fullmatch(text) is not None
+    """Whether a text can name a task or a source group; `source.toml` is never a task."""
+    return _ID.fullmatch(text) is not None and text != "source"
 
 
 def load_evidence_files(path: Path) -> set[str]:
@@ -270,11 +273,9 @@ def load_evidence_files(path: Path) -> set[str]:
     return {span.file for spans in table.evidence.values() for span in spans}
 
 
-def checked_source(source: Source) -> Source:
-    """The same source. Raises InputError where its source.toml would not load."""
-    fields = {"package": source.package, "version": source.version, "split": source.split}
-    validated("source.toml", {**fields, "files": dict(source.files)}, _SourceFile)
-    return source
+def check_release(package: str, version: str) -> None:
+    """Raises InputError for a package or version that no source.toml may have."""
+    validated("source.toml", {"package": package, "version": version}, _Release)
 
 
 def load_source(folder: Path) -> Source:
@@ -312,12 +313,13 @@ def _load_gold(path: Path, keys: Mapping[str, KeyType]) -> Mapping[str, Any]:
         found, declared = _TYPE_OF[type(value)], keys[key]
         if found is not declared and (found, declared) != (KeyType.INTEGER, KeyType.NUMBER):
             raise InputError(path, key, f"of type {found}, declared {declared}")
-        if fault := _value_fault(value, depth=2):
+        if fault := value_fault(value):
             raise InputError(path, key, fault)
     return gold
 
 
-def _value_fault(value: object, depth: int) -> str | None:
+def value_fault(value: object, depth: int = 2) -> str | None:
+    """Why a value of `strict_json` cannot be a gold's, None if it can; depth: brackets open."""
     if isinstance(value, Decimal) and Decimal(repr(float(value))) != value:
         return "a fraction with more digits than a double keeps"
     if not isinstance(value, dict | list):
@@ -325,7 +327,7 @@ def _value_fault(value: object, depth: int) -> str | None:
     if depth > MAX_DEPTH:
         return f"nested deeper than {MAX_DEPTH} brackets"
     parts = value.values() if isinstance(value, dict) else value
-    return next(filter(None, (_value_fault(part, depth + 1) for part in parts)), None)
+    return next(filter(None, (value_fault(part, depth + 1) for part in parts)), None)
 
 
 def _read(path: Path) -> str:

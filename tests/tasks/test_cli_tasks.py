@@ -134,7 +134,8 @@ def test_verify_reports_every_fault_on_a_line_and_exits_2(tasks_dir: Path) -> No
     assert done.stderr.splitlines() == [
         "tasks/tiny/b.gold.json: half: gold says 2.5, oracle printed 1.5",
         "tasks/tiny/b.gold.json: sum: gold says 4, oracle printed 3",
-        "tasks/tiny/c.toml: evidence.half: the span does not begin at tinypkg/sums.py:1; it does at 4",
+        "tasks/tiny/c.toml: evidence.half: "
+        "the span does not begin at tinypkg/sums.py:1; it does at 4",
         "tasks/tiny/d.oracle.py: exit code 1: ZeroDivisionError: division by zero",
         "tasks/tiny/e.gold.json: half: missing",
     ]
