@@ -91,8 +91,8 @@ class Boundaries:
     """The row's plan counts a budget stop as a failure."""
     prefix_tokens: Floats
     features: Mapping[str, Floats]
-    fitting: Flags | None
-    """None where the table does not say what a rule was fitted on."""
+    fitting: Floats | None
+    """1 where a rule was fitted on the row, NaN unknown; None without such a column."""
     split: Coded | None
     run: Ints
     """Rows of one run, the repeats of one sealed tape, share a number."""

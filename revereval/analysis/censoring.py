@@ -27,7 +27,7 @@ class Censored:
     """One complete record, and what would have been left of it."""
 
     frame: Frame
-    """Rows with both outcomes known, to which the historical rule is applied."""
+    """Runs with all outcomes known, to which the historical rule is applied."""
     left_out: Fraction
     """Paired runs of the table that are not complete, so that no truth is known for them."""
     truth: Contrast
@@ -51,7 +51,9 @@ def censored(
     that are not complete are left out of both sides, and counted. Raises InputError where none is.
     """
     outcomes = success(table, contract, definition)
-    complete = frame(table, f"complete rows of {base.name}", base.rows & outcomes.known)
+    # a run with an unknown repeat is left out whole, so that runs and sums are of the same rows
+    partly = np.isin(table.run, table.run[base.rows & ~outcomes.known])
+    complete = frame(table, f"complete runs of {base.name}", base.rows & ~partly)
     if not complete.runs:
         raise InputError(table.source, complete.name, "none: the study needs a complete record")
     truth = contrast(table, outcomes, complete)

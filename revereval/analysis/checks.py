@@ -32,25 +32,22 @@ from revereval.terms import (
     EndpointDefinition,
     Split,
     StopReason,
+    UnexecutedReason,
 )
 
 REQUIRED = ("task_id", "source_group", "first_arm", "f_endpoint", "p_endpoint")
 IDENTITY = ("plan_digest", "run_id", "created_at")
 """What tells runs apart, where the table has them; else the task does, within its flow."""
 _OF_ROWS = (
-    "flow",
-    "split",
-    "fitting",
-    "repeat",
-    "contract",
-    "endpoint_definition",
+    "flow", "split", "fitting", "repeat", "tape_run_id", "contract", "endpoint_definition",
     "prefix_tokens",
-)
+)  # fmt: skip
 _OF_ARMS = (
     "endpoint_strict", "endpoint_extracted", "reason", "extracted", "strict", "suffix_tokens",
     "suffix_requests", "allowed_requests", "suffix_uncached_tokens", "suffix_cached_tokens",
     "suffix_output_tokens",
 )  # fmt: skip
+_PARTS = ("uncached", "cached", "output")
 COLUMNS = frozenset(
     (
         *REQUIRED,
@@ -79,7 +76,6 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
     arms = {arm: _arm(table, arm) for arm in ARMS}
     definition = table.optional_text("endpoint_definition", tuple(EndpointDefinition))
     everywhere_no = np.zeros(table.size, np.bool_)
-    fitting = table.optional("fitting")
     rows = Boundaries(
         source=source,
         task=table.task,
@@ -88,12 +84,15 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
         arms=arms,
         joint=definition.equals(EndpointDefinition.JOINT) if definition else everywhere_no,
         prefix_tokens=table.number("prefix_tokens"),
-        features={name: table.number(name) for name in FEATURES},
-        fitting=None if fitting is None else fitting == 1,
+        features=_features(table),
+        fitting=table.optional("fitting"),
         split=table.optional_text("split", tuple(Split)),
         run=_runs(table),
     )
     _check_pairing(table, rows)
+    _check_repeats(table, rows)
+    if rows.split is not None:
+        table.refuse(_second_of(group.codes, rows.split.codes), "split", "a group in two splits")
     return rows
 
 
@@ -155,7 +154,7 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
     side = arm.lower()
     endpoints = _endpoints(table, side)
     primary = endpoints[PRIMARY]
-    reasons = table.optional_text(f"{side}_reason", None)
+    reasons = table.optional_text(f"{side}_reason", (*StopReason, *UnexecutedReason))
     tokens, requests = (
         table.number(f"{side}_suffix_tokens"),
         table.number(f"{side}_suffix_requests"),
@@ -165,6 +164,10 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
     idle = (primary == UNEXECUTED) | (primary == OUTSIDE)
     table.refuse(idle & (tokens > 0), f"{side}_suffix_tokens", "an arm that was not run has none")
     table.refuse(idle & (requests > 0), f"{side}_suffix_requests", "an arm that was not run has 0")
+    parts = {name: table.number(f"{side}_suffix_{name}_tokens") for name in _PARTS}
+    for name, counts in parts.items():
+        column = f"{side}_suffix_{name}_tokens"
+        table.refuse(idle & (counts > 0), column, "an arm that was not run has none")
     table.refuse(requests > cap, f"{side}_suffix_requests", "more than the arm's allowance K")
     short = (primary == CAPPED) & (requests < cap)
     table.refuse(short, f"{side}_suffix_requests", "capped with fewer than K requests")
@@ -179,27 +182,31 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
         budget_stop=reasons.equals(StopReason.BUDGET) if reasons else np.zeros_like(idle),
         suffix_tokens=np.where(idle, np.nan, tokens),
         suffix_requests=np.where(idle, np.nan, requests),
-        uncached=table.number(f"{side}_suffix_uncached_tokens"),
-        cached=table.number(f"{side}_suffix_cached_tokens"),
-        output=table.number(f"{side}_suffix_output_tokens"),
+        **{name: np.where(idle, np.nan, counts) for name, counts in parts.items()},
     )
 
 
 def _endpoints(table: _Table, side: str) -> dict[str, Codes]:
-    """The endpoint of one arm by contract: the primary one, and those the table also has."""
-    names = {PRIMARY: f"{side}_endpoint"} | {
-        contract: f"{side}_endpoint_{contract}"
-        for contract in Contract
-        if f"{side}_endpoint_{contract}" in table
-    }
-    found = {
-        contract: table.text(column, STATES).places(STATES) for contract, column in names.items()
-    }
+    """The endpoint of one arm by contract: the primary one, and those the table also has.
+
+    A row without a contract's own column has it where that is its primary contract; elsewhere it
+    is unknown, code -1. A table that does not name its contract uses the extracted one.
+    """
+    primary = table.text(f"{side}_endpoint", STATES).places(STATES)
+    found = {PRIMARY: primary}
     contracts = table.optional_text("contract", tuple(Contract))
-    for contract in Contract:  # without a column of its own, the primary one may be it
-        stated = contracts.values if contracts else (Contract.EXTRACTED,)
-        if contract not in found and set(stated) == {contract}:
-            found[contract] = found[PRIMARY]
+    for contract in Contract:
+        own = table.optional_text(f"{side}_endpoint_{contract}", STATES)
+        codes = np.full(table.size, -1, np.int32) if own is None else own.places(STATES)
+        unnamed = np.full(table.size, contract is Contract.EXTRACTED)
+        if contracts is not None:
+            unnamed = contracts.equals(contract) | (unnamed & (contracts.codes < 0))
+        twice = contracts is not None and contracts.equals(contract) & (codes >= 0)
+        problem = f"not {side}_endpoint, though it is of the row's own contract"
+        table.refuse(twice & (codes != primary), f"{side}_endpoint_{contract}", problem)
+        codes = np.where((codes < 0) & unnamed, primary, codes)
+        if own is not None or (codes >= 0).any():
+            found[contract] = codes
     return found
 
 
@@ -209,11 +216,20 @@ def _check_verdicts(table: _Table, side: str, endpoints: Mapping[str, Codes]) ->
     for contract, codes in endpoints.items():
         column = f"{side}_endpoint_{contract}"
         moved = (codes != primary) & ~(answered & ((codes == CORRECT) | (codes == WRONG)))
+        moved &= codes >= 0
         table.refuse(moved, column, "only correct and wrong may differ between contracts")
         verdict = table.optional(f"{side}_{contract}")
         if verdict is not None:
-            against = ((codes == CORRECT) & (verdict != 1)) | ((codes == WRONG) & (verdict != 0))
+            silent = ~answered & (verdict == 1)
+            table.refuse(silent, f"{side}_{contract}", "only an answer can be accepted")
+            against = ((codes == CORRECT) & (verdict == 0)) | ((codes == WRONG) & (verdict == 1))
             table.refuse(against, f"{side}_{contract}", f"contradicts {column}")
+
+
+def _features(table: _Table) -> dict[str, Floats]:
+    found = {name: table.number(name) for name in FEATURES}
+    table.refuse(found["last_cached_fraction"] > 1, "last_cached_fraction", "more than 1")
+    return found
 
 
 def _check_pairing(table: _Table, rows: Boundaries) -> None:
@@ -226,10 +242,33 @@ def _check_pairing(table: _Table, rows: Boundaries) -> None:
         table.refuse(paired & ~rows.paired, "flow", "paired, but an arm is not_planned")
 
 
+def _check_repeats(table: _Table, rows: Boundaries) -> None:
+    """The repeats of one run share all that was known before either arm ran."""
+    shared: dict[str, Floats | Codes] = {"source_group": rows.group.codes}
+    shared |= {"prefix_tokens": rows.prefix_tokens, **rows.features}
+    shared |= {"fitting": rows.fitting} if rows.fitting is not None else {}
+    for column, values in shared.items():
+        problem = "not that of the other repeats of its run"
+        known = np.where(np.isnan(values), -1.0, values)
+        table.refuse(_second_of(rows.run, known), column, problem)
+
+
+def _second_of(keys: Ints | Codes, values: Floats | Codes) -> Flags:
+    """Rows with another value than the first row of their key; a value below 0 is unknown."""
+    known = np.flatnonzero(values >= 0)
+    _, first, place = np.unique(keys[known], return_index=True, return_inverse=True)
+    second = np.zeros(len(keys), np.bool_)
+    second[known] = values[known] != values[known[first]][place]
+    return second
+
+
 def _runs(table: _Table) -> Ints:
     """A number for each run; raises InputError for a run, or a repeat of it, that comes twice."""
     keys = [table.optional_text(name, None) for name in IDENTITY]
-    numbers = [table.optional(name) for name in IDENTITY]
+    numbers = [table.optional(name) for name in IDENTITY if name != "run_id"]
+    own, tape = table.optional("run_id"), table.optional("tape_run_id")
+    if own is not None:  # the repeats of one tape are runs of the ledger, and one run here
+        numbers.append(own if tape is None else np.where(np.isnan(tape), own, tape))
     parts: list[Floats | Codes] = [key.codes for key in keys if key is not None]
     parts += [number for number in numbers if number is not None]
     flow = table.optional_text("flow", None)

@@ -3,14 +3,20 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
-from revereval.analysis.boundaries import ARMS, FEATURES, Boundaries, Flags, Floats, Success
+from revereval.analysis.boundaries import FEATURES, Boundaries, Flags, Floats, Ints, Success
 from revereval.analysis.frames import Frame
 from revereval.analysis.resources import Expenditure, comparable_rows, expenditure
-from revereval.analysis.selector import Rule, passes, selection
+from revereval.analysis.selector import Rule, passes
 from revereval.errors import InputError
+
+NEAR: Final = 1e-9
+"""Relative distance within which two objectives are compared without rounding."""
+MOST_STEPS: Final = 10**9
 
 
 @dataclass(frozen=True)
@@ -47,27 +53,71 @@ def fit(
     InputError, naming the row, for a feature, a prefix or a suffix total that is unknown.
     Source: the papers' fitter; its trace on four rows has 36 candidates.
     """
-    full, projected = (
-        _known(table, frame, table.prefix_tokens, "prefix_tokens")
-        + _known(table, frame, table.arms[arm].suffix_tokens, f"{arm.lower()}_suffix_tokens")
-        for arm in ARMS
-    )
-    trace = []
-    for index, rule in enumerate(candidates(table, frame, features)):
-        chosen = selection(table, outcomes, rule, frame)
-        cost = np.where(chosen.chosen, projected, full)
-        trace.append(
-            Candidate(
-                index=index,
-                rule=rule,
-                objective=_grouped_mean(table, frame, cost / full),
-                totals_ratio=float(cost[frame.rows].sum() / full[frame.rows].sum()),
-                rejected=bool(chosen.harmed.any()),
-            )
-        )
-    least = min(one.objective for one in trace if not one.rejected)
-    ties = tuple(one for one in trace if not one.rejected and one.objective == least)
+    costs = _Costs(table, outcomes, frame)
+    trace = [
+        costs.candidate(index, rule)
+        for index, rule in enumerate(candidates(table, frame, features))
+    ]
+    allowed = [one for one in trace if not one.rejected]
+    floor = min(one.objective for one in allowed) * (1 + NEAR)
+    # doubles only find who comes near; among these the exact objectives decide
+    exact = {one.index: costs.objective(one.rule) for one in allowed if one.objective <= floor}
+    least = min(exact.values())
+    ties = tuple(one for one in allowed if exact.get(one.index) == least)
     return Fit(tuple(trace), ties[0], ties, frame.rows)
+
+
+class _Costs:
+    """The fitting rows as compact arrays, and what a rule would have cost on them."""
+
+    def __init__(self, table: Boundaries, outcomes: Success, frame: Frame) -> None:
+        rows = frame.rows
+        self._table, self._rows = table, rows
+        self._full, self._projected = (
+            (
+                _known(table, frame, table.prefix_tokens, "prefix_tokens")
+                + _known(table, frame, arm.suffix_tokens, f"{name.lower()}_suffix_tokens")
+            )[rows]
+            for name, arm in table.arms.items()
+        )
+        if not (self._full > 0).all():
+            raise InputError(table.source, "f_suffix_tokens", "a fit needs more than 0 tokens")
+        self._harm = (outcomes.f_low[rows] == 1) & (outcomes.p_high[rows] == 0)
+        self._group = table.group.codes[rows]
+        self._weight = table.weights[rows]
+
+    def candidate(self, index: int, rule: Rule) -> Candidate:
+        chosen = self._chosen(rule)
+        cost = np.where(chosen, self._projected, self._full)
+        sums = np.bincount(self._group, self._weight * cost / self._full)
+        sizes = np.bincount(self._group, self._weight)
+        totals = (self._weight * cost).sum() / (self._weight * self._full).sum()
+        return Candidate(
+            index=index,
+            rule=rule,
+            objective=float((sums[sizes > 0] / sizes[sizes > 0]).mean()),
+            totals_ratio=float(totals),
+            rejected=bool((chosen & self._harm).any()),
+        )
+
+    def objective(self, rule: Rule) -> Fraction:
+        """The objective without rounding: a group counts once, however many siblings it has."""
+        sums: dict[int, Fraction] = {}
+        sizes: dict[int, int] = {}
+        arms = zip(self._chosen(rule), self._full, self._projected, strict=True)
+        for (chosen, full, projected), group, weight in zip(
+            arms, self._group.tolist(), self._weight.tolist(), strict=True
+        ):
+            ratio = Fraction(int(projected if chosen else full), int(full))
+            sums[group] = sums.get(group, Fraction(0)) + weight * ratio
+            sizes[group] = sizes.get(group, 0) + weight
+        return sum((sums[group] / sizes[group] for group in sums), Fraction(0)) / len(sums)
+
+    def _chosen(self, rule: Rule) -> Flags:
+        if rule.feature is None:
+            return np.full(len(self._full), rule.comparison == "P", np.bool_)
+        values = self._table.features[rule.feature][self._rows]
+        return passes(values, rule.comparison, rule.threshold)
 
 
 def candidates(table: Boundaries, frame: Frame, features: Sequence[str]) -> Iterator[Rule]:
@@ -91,15 +141,6 @@ def _known(table: Boundaries, frame: Frame, values: Floats, column: str) -> Floa
     return values
 
 
-def _grouped_mean(table: Boundaries, frame: Frame, values: Floats) -> float:
-    """The mean of the groups' means: a group counts once, however many siblings it has."""
-    groups = table.group.codes[frame.rows]
-    weights = table.weights[frame.rows]
-    sums = np.bincount(groups, weights * values[frame.rows])
-    sizes = np.bincount(groups, weights)
-    return float((sums[sizes > 0] / sizes[sizes > 0]).mean())
-
-
 @dataclass(frozen=True)
 class Hindsight:
     """The threshold with the fewest failures, then the fewest tokens, then the smallest value."""
@@ -114,7 +155,7 @@ def hindsight(table: Boundaries, outcomes: Success, frame: Frame, feature: str) 
     Raises InputError where the frame has none, or one with unknown tokens or feature.
     """
     rows = comparable_rows(outcomes, frame)
-    rule = _best(table, outcomes, rows, feature)
+    rule = Rule(feature, ">=", _Thresholds(table, outcomes, rows, feature).best(None))
     chosen = rows & passes(table.features[feature], rule.comparison, rule.threshold)
     return Hindsight(rule, expenditure(table, outcomes, rows, chosen, str(rule)))
 
@@ -132,48 +173,84 @@ class Folds:
 def leave_one_source_out(table: Boundaries, outcomes: Success, frame: Frame, feature: str) -> Folds:
     """Failures and tokens held out, over the source groups of the comparable runs.
 
-    Raises InputError as `hindsight`, and for fewer than two source groups.
+    Raises InputError as `hindsight`, for fewer than two source groups, and where the folds times
+    the thresholds pass MOST_STEPS.
     """
     rows = comparable_rows(outcomes, frame)
+    thresholds = _Thresholds(table, outcomes, rows, feature)
     groups = np.unique(table.group.codes[rows])
     if len(groups) < 2:
         raise InputError(table.source, "source_group", "leaving one out needs at least two")
+    if len(groups) * thresholds.count > MOST_STEPS:
+        problem = f"leaving one out of {len(groups)} is too much work on so many values"
+        raise InputError(table.source, "source_group", problem)
     chosen = np.zeros(len(table), np.bool_)
     values: Counter[float] = Counter()
     for group in groups:
-        of_group = table.group.codes == group
-        rule = _best(table, outcomes, rows & ~of_group, feature)
-        values[rule.threshold] += 1
-        chosen |= rows & of_group & passes(table.features[feature], ">=", rule.threshold)
+        best = thresholds.best(int(group))
+        values[best] += 1
+        held = np.flatnonzero(rows)[thresholds.rows_of(int(group))]
+        chosen[held] = passes(table.features[feature][held], ">=", best)
     ordered = tuple(sorted(values.items(), key=lambda item: (-item[1], item[0])))
     cost = expenditure(table, outcomes, rows, chosen, "leave one source group out")
     return Folds(ordered, len(groups), cost)
 
 
-def _best(table: Boundaries, outcomes: Success, rows: Flags, feature: str) -> Rule:
-    """All thresholds in one pass: sorted by the feature, P runs on the tail."""
-    frame = Frame("comparable runs", rows, 0)
-    if not rows.any():
-        raise InputError(table.source, frame.name, "none: there is nothing to choose from")
-    values = _known(table, frame, table.features[feature], feature)[rows]
-    f_tokens, p_tokens = (
-        _known(table, frame, table.arms[arm].suffix_tokens, f"{arm.lower()}_suffix_tokens")[rows]
-        for arm in ARMS
-    )
-    weights = table.weights[rows]
-    order = np.argsort(values, kind="stable")
-    failed = [weights * (low[rows] == 0) for low in (outcomes.f_low, outcomes.p_low)]
-    failures = _head_and_tail(failed[0][order], failed[1][order])
-    tokens = _head_and_tail(f_tokens[order], p_tokens[order])
-    ordered = values[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    ranked = np.lexsort((ordered[starts], tokens[starts], failures[starts]))
-    return Rule(feature, ">=", float(ordered[starts[ranked[0]]]))
+class _Thresholds:
+    """Failures and tokens of `feature >= value` at every value at once, P on the tail.
 
+    Sorted once; leaving a source group out takes its rows' share off again.
+    """
 
-def _head_and_tail(head: Floats, tail: Floats) -> Floats:
-    """At each place i: the sum of head before i plus the sum of tail from i on."""
-    before = np.r_[0, np.cumsum(head)[:-1]]
-    after = np.cumsum(tail[::-1])[::-1]
-    total: Floats = before + after
-    return total
+    def __init__(self, table: Boundaries, outcomes: Success, rows: Flags, feature: str) -> None:
+        frame = Frame("comparable runs", rows, 0)
+        if not rows.any():
+            raise InputError(table.source, frame.name, "none: there is nothing to choose from")
+        values = _known(table, frame, table.features[feature], feature)[rows]
+        f, p = (
+            _known(table, frame, arm.suffix_tokens, f"{name.lower()}_suffix_tokens")[rows]
+            for name, arm in table.arms.items()
+        )
+        weight = table.weights[rows]
+        lows = (outcomes.f_low[rows], outcomes.p_low[rows])
+        # rows of (failures, tokens), whole numbers all of them
+        self._head = np.stack([weight * (lows[0] == 0), weight * f.astype(np.int64)])
+        self._tail = np.stack([weight * (lows[1] == 0), weight * p.astype(np.int64)])
+        self._values, self._place = np.unique(values, return_inverse=True)
+        self._total = self._sums(np.arange(len(values)))
+        self._sizes = np.bincount(self._place)
+        order = np.argsort(table.group.codes[rows], kind="stable")
+        codes, starts = np.unique(table.group.codes[rows][order], return_index=True)
+        self._of_group = dict(zip(codes.tolist(), np.split(order, starts[1:]), strict=True))
+
+    @property
+    def count(self) -> int:
+        return len(self._values)
+
+    def rows_of(self, group: int) -> Ints:
+        """The places of a group's rows among the comparable ones."""
+        rows: Ints = self._of_group[group]
+        return rows
+
+    def best(self, without: int | None) -> float:
+        """Fewest failures, then tokens, then the smallest value, without one group or with all."""
+        failures, tokens = self._total
+        sizes = self._sizes
+        if without is not None:
+            out = self._of_group[without]
+            failures, tokens = self._total - self._sums(out)
+            sizes = sizes - np.bincount(self._place[out], minlength=self.count)
+        present = np.flatnonzero(sizes)
+        ranked = np.lexsort((present, tokens[present], failures[present]))
+        return float(self._values[present[ranked[0]]])
+
+    def _sums(self, rows: Ints) -> Ints:
+        """At each value: F's failures and tokens of the rows below it, P's of the others."""
+        shape = (2, self.count + 1)
+        below, above = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for part in range(2):
+            np.add.at(below[part], self._place[rows] + 1, self._head[part, rows])
+            np.add.at(above[part], self._place[rows], self._tail[part, rows])
+        from_here = above[:, ::-1].cumsum(1)[:, ::-1]
+        sums: Ints = (below.cumsum(1) + from_here)[:, : self.count]
+        return sums

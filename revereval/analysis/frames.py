@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from revereval.analysis.boundaries import Boundaries, Flags
+from revereval.analysis.boundaries import Boundaries, Coded, Flags
 from revereval.errors import InputError
 
 ALL = "all boundaries"
@@ -26,7 +26,7 @@ class Frame:
 def frame(table: Boundaries, name: str, rows: Flags) -> Frame:
     """A frame of paired rows; those of single arms are left out, whatever was asked."""
     inside = rows & table.paired
-    return Frame(name, inside, len(np.unique(table.run[inside])))
+    return Frame(name, inside, int((np.bincount(table.run[inside]) > 0).sum()))
 
 
 def whole(table: Boundaries) -> Frame:
@@ -47,27 +47,61 @@ def excluding(table: Boundaries, base: Frame, tasks: Collection[str]) -> Frame:
     return rest
 
 
-def fitting_rows(table: Boundaries, fitted_on: Collection[str] | None) -> Flags | None:
-    """Rows of the tasks that a rule was fitted on: those its file names and those the table marks.
+@dataclass(frozen=True)
+class Fitting:
+    """What a rule was fitted on, as far as the table and the rule's file say."""
 
-    None where neither says, so that nothing can be called held out.
+    rows: Flags
+    """Of a task that it was fitted on."""
+    doubtful: Flags
+    """Of a task that it may have been fitted on: nothing says that it was not."""
+    doubtful_groups: Flags
+    """The same for the whole source group."""
+
+
+def fitting(
+    table: Boundaries, tasks: Collection[str] | None, groups: Collection[str] | None
+) -> Fitting | None:
+    """Rows of the tasks that the rule's file names and of those the table marks.
+
+    tasks, groups: of the rule's file, None without one. An empty mark is doubtful where no file
+    says what the rule was fitted on. None where neither says anything, so that nothing can be
+    called held out.
     """
-    if fitted_on is None:
-        return table.fitting
-    named = table.tasks_named(name for name in fitted_on if name in table.task.values)
-    return named if table.fitting is None else named | table.fitting
+    marked = np.zeros(len(table), np.bool_) if table.fitting is None else table.fitting == 1
+    unmarked = table.fitting is None or bool(np.isnan(table.fitting).all())
+    if tasks is None and unmarked:
+        return None
+    doubtful = marked.copy()
+    if tasks is None and table.fitting is not None:
+        doubtful |= np.isnan(table.fitting)
+    named = _having(table.task, [t for t in tasks or () if t in table.task.values])
+    in_groups = _having(table.group, [g for g in groups or () if g in table.group.values])
+    rows = _all_of(table.task, marked | named)
+    doubtful = _all_of(table.task, doubtful | named)
+    return Fitting(rows, doubtful, _all_of(table.group, doubtful | in_groups))
 
 
-def held_out(table: Boundaries, base: Frame, fitting: Flags) -> list[Frame]:
-    """The base frame outside the fitting tasks, and outside their whole source groups.
+def _having(column: Coded, values: Collection[str]) -> Flags:
+    rows = np.zeros(len(column.codes), np.bool_)
+    for value in values:
+        rows |= column.equals(value)
+    return rows
 
-    A sibling's row of a fitting task is a fitting row too: tasks are told apart, not rows.
-    """
-    tasks = np.isin(table.task.codes, np.unique(table.task.codes[fitting]))
-    groups = np.isin(table.group.codes, np.unique(table.group.codes[fitting]))
+
+def _all_of(column: Coded, rows: Flags) -> Flags:
+    """All rows with a value that one of these rows has."""
+    has = np.zeros(len(column.values) + 1, np.bool_)
+    has[column.codes[rows]] = True
+    every: Flags = has[column.codes]
+    return every
+
+
+def held_out(table: Boundaries, base: Frame, fitted: Fitting) -> list[Frame]:
+    """The base frame outside the fitting tasks, and outside their whole source groups."""
     return [
-        frame(table, OUTSIDE_TASKS, base.rows & ~tasks),
-        frame(table, OUTSIDE_GROUPS, base.rows & ~groups),
+        frame(table, OUTSIDE_TASKS, base.rows & ~fitted.doubtful),
+        frame(table, OUTSIDE_GROUPS, base.rows & ~fitted.doubtful_groups),
     ]
 
 

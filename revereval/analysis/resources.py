@@ -12,14 +12,26 @@ from revereval.analysis.bounds import total
 from revereval.analysis.frames import Frame, counted
 from revereval.terms import ArmName
 
-Known = int | None
-"""A sum of counts; None where a part of it is unknown."""
+Known = Fraction | None
+"""A sum over runs; None where a part of it is unknown, never less than the truth silently."""
 
 
-def sum_known(values: Floats, rows: Flags) -> Known:
-    """The sum over rows; None where one is unknown, never less than the truth silently."""
+def sum_known(table: Boundaries, values: Floats, rows: Flags) -> Known:
+    """The sum over runs of each run's mean over its rows; without repeats the plain sum."""
     chosen = values[rows]
-    return None if np.isnan(chosen).any() else int(chosen.sum())
+    if np.isnan(chosen).any():
+        return None
+    _, run, sizes = np.unique(table.run[rows], return_inverse=True, return_counts=True)
+    scale = math.lcm(*map(int, np.unique(sizes)))
+    shares = scale // sizes[run]
+    return Fraction(sum(map(int, chosen * shares)), scale)
+
+
+def per_run(table: Boundaries, values: Floats, rows: Flags) -> Floats:
+    """Each run's mean over its rows, in order of the runs' numbers."""
+    _, run, sizes = np.unique(table.run[rows], return_inverse=True, return_counts=True)
+    means: Floats = np.bincount(run, values[rows], minlength=len(sizes)) / sizes
+    return means
 
 
 @dataclass(frozen=True)
@@ -36,79 +48,89 @@ class Usage:
     def tokens_per_request(self) -> float | None:
         if not self.suffix_requests or self.suffix_tokens is None:
             return None
-        return self.suffix_tokens / self.suffix_requests
+        return float(self.suffix_tokens / self.suffix_requests)
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A ratio of sums without one row, for the rows that move it most."""
+    """A ratio of sums without one run, for the runs that move it most."""
 
     row: int
+    """Its first row."""
     ratio: float
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Both arms' cost over a set of rows whose two suffix totals are known."""
+    """Both arms' cost over a set of rows whose two suffix totals are known, run by run.
+
+    A run with repeats counts once, with its means: repeats are not independent pairs.
+    """
 
     name: str
+    of_runs: Fraction
+    """Of the whole set."""
     runs: Fraction
+    """With known tokens: what the sums are over."""
     rows: Flags
     unknown_tokens: int
     """Rows of the set left out because a suffix total is unknown."""
     usage: Mapping[ArmName, Usage]
-    difference: int
+    difference: Fraction
     """P minus F, suffix tokens."""
     ratio: float | None
     """Σ P / Σ F, suffix tokens."""
     ratios: Floats
-    """P / F of each row, shape (N,), NaN outside `rows`."""
+    """P / F of each row, shape (N,), NaN outside `rows` and where F is 0."""
     geometric_mean: float | None
     median: float | None
     increases: int
+    """Runs with more tokens under P."""
     decreases: int
-    ties: int
     sign_p: float | None
-    """Exact two-sided sign test over rows that differ: a description, not a conclusion."""
+    """Exact two-sided sign test over runs that differ: a description, not a conclusion."""
     largest_saving: int | None
-    """The row with the largest F − P, if any saves."""
+    """The first row of the run with the largest F − P, if any saves."""
     without_each: tuple[LeftOut, ...]
-    """The lowest and the highest ratio of sums that leaving out one row gives."""
+    """The lowest and the highest ratio of sums that leaving out one run gives."""
     prefix_tokens: Known
     logical: Mapping[ArmName, Known]
-    """Prefix once plus suffix; unknown where a prefix is."""
+    """Prefix once a run plus suffix; unknown where a prefix is."""
 
 
 def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = None) -> Pairs:
     """Summaries over rows; prefix_total stands for a sum that the rows themselves do not know."""
     f, p = (table.arms[arm].suffix_tokens for arm in ARMS)
     known = rows & ~np.isnan(f) & ~np.isnan(p)
-    ratios = np.divide(p, f, out=np.full(len(table), np.nan), where=known & (f > 0))
+    of_run = [per_run(table, values, known) for values in (f, p)]
+    ratios = np.full(len(of_run[0]), np.nan)
+    np.divide(of_run[1], of_run[0], out=ratios, where=of_run[0] > 0)
     usage = {arm: _usage(table, arm, known) for arm in ARMS}
-    f_sum, p_sum = (usage[arm].suffix_tokens or 0 for arm in ARMS)
-    more, less = known & (p > f), known & (p < f)
-    increases, decreases = int(more.sum()), int(less.sum())
-    saving = np.where(less, f - p, -1.0)
-    prefix = sum_known(table.prefix_tokens, known) if known.any() else None
-    prefix = prefix_total if prefix is None else prefix
-    logarithms = np.log(ratios[known & (ratios > 0)])
+    f_sum, p_sum = (usage[arm].suffix_tokens or Fraction(0) for arm in ARMS)
+    increases, decreases = (int((sign * (of_run[1] - of_run[0]) > 0).sum()) for sign in (1, -1))
+    prefix = sum_known(table, table.prefix_tokens, known) if known.any() else None
+    if prefix is None and prefix_total is not None:
+        prefix = Fraction(prefix_total)
+    defined = ratios[ratios > 0]
     return Pairs(
         name=name,
+        of_runs=counted(table, rows),
         runs=counted(table, known),
         rows=known,
         unknown_tokens=int((rows & ~known).sum()),
         usage=usage,
         difference=p_sum - f_sum,
-        ratio=p_sum / f_sum if f_sum else None,
-        ratios=np.where(known, ratios, np.nan),
-        geometric_mean=float(np.exp(logarithms.mean())) if len(logarithms) else None,
-        median=float(np.median(ratios[known])) if f_sum else None,
+        ratio=float(p_sum / f_sum) if f_sum else None,
+        ratios=np.divide(p, f, out=np.full(len(table), np.nan), where=known & (f > 0)),
+        geometric_mean=float(np.exp(np.log(defined).mean())) if len(defined) else None,
+        median=float(np.median(defined)) if len(defined) else None,
         increases=increases,
         decreases=decreases,
-        ties=int(known.sum()) - increases - decreases,
         sign_p=sign_test(increases, decreases),
-        largest_saving=int(np.argmax(saving)) if decreases else None,
-        without_each=_without_each(f, p, known),
+        largest_saving=_first_rows(table, known)[np.argmax(of_run[0] - of_run[1])]
+        if decreases
+        else None,
+        without_each=_without_each(table, known, of_run[0], of_run[1]),
         prefix_tokens=prefix,
         logical={
             arm: None if prefix is None else prefix + (usage[arm].suffix_tokens or 0)
@@ -120,17 +142,23 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
 def _usage(table: Boundaries, name: ArmName, rows: Flags) -> Usage:
     arm = table.arms[name]
     columns = (arm.suffix_tokens, arm.suffix_requests, arm.uncached, arm.cached, arm.output)
-    return Usage(*(sum_known(column, rows) for column in columns))
+    return Usage(*(sum_known(table, column, rows) for column in columns))
 
 
-def _without_each(f: Floats, p: Floats, rows: Flags) -> tuple[LeftOut, ...]:
+def _first_rows(table: Boundaries, rows: Flags) -> list[int]:
+    """The first row of each run, in order of the runs' numbers."""
     index = np.flatnonzero(rows)
-    rest = f[index].sum() - f[index]
-    if len(index) < 2 or not (rest > 0).all():
+    _, first = np.unique(table.run[index], return_index=True)
+    return [int(row) for row in index[first]]
+
+
+def _without_each(table: Boundaries, rows: Flags, f: Floats, p: Floats) -> tuple[LeftOut, ...]:
+    rest = f.sum() - f
+    if len(f) < 2 or not (rest > 0).all():
         return ()
-    ratios = (p[index].sum() - p[index]) / rest
+    ratios, first = (p.sum() - p) / rest, _first_rows(table, rows)
     ends = (int(np.argmin(ratios)), int(np.argmax(ratios)))
-    return tuple(LeftOut(int(index[end]), float(ratios[end])) for end in ends)
+    return tuple(LeftOut(first[end], float(ratios[end])) for end in ends)
 
 
 def sign_test(increases: int, decreases: int) -> float | None:
@@ -182,8 +210,16 @@ def expenditure(
         policy=policy,
         runs=counted(table, rows),
         failures=total(table, failed, rows),
-        suffix_tokens=sum_known(np.where(chosen, p, f), rows),
+        suffix_tokens=sum_weighted(table, np.where(chosen, p, f), rows),
     )
+
+
+def sum_weighted(table: Boundaries, values: Floats, rows: Flags) -> Known:
+    """The sum over rows in runs: a repeat is a part of its run, as in every count."""
+    chosen = values[rows]
+    if np.isnan(chosen).any():
+        return None
+    return Fraction(sum(map(int, chosen * table.weights[rows])), table.scale)
 
 
 @dataclass(frozen=True)

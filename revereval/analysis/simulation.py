@@ -81,11 +81,12 @@ def simulate(world: World, campaigns: int, seed: int) -> Simulated:
 
 def _check(world: World, campaigns: int) -> None:
     shares = {"cap_rate": world.cap_rate, "accuracy": world.accuracy}
+    shares["difficulty"] = world.difficulty
     shifts = {"order_effect": world.order_effect, "projection_effect": world.projection_effect}
     for name, value in shares.items():
         if not 0 <= value <= 1:
             raise InputError("simulation", name, "allowed: 0 to 1")
-    for name, value in {**shifts, "difficulty": world.difficulty}.items():
+    for name, value in shifts.items():
         if not -1 <= value <= 1:
             raise InputError("simulation", name, "allowed: -1 to 1")
     if not (1 <= world.pairs <= BLOCK and 1 <= campaigns <= 1_000_000):

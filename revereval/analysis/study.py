@@ -9,7 +9,7 @@ import numpy as np
 from revereval.analysis import frames
 from revereval.analysis.boundaries import PRIMARY, Boundaries, Flags, Success, success
 from revereval.analysis.flow import Plans
-from revereval.analysis.frames import Frame
+from revereval.analysis.frames import Fitting, Frame
 from revereval.analysis.resources import Prices
 from revereval.analysis.selector import Rule
 from revereval.errors import InputError
@@ -23,6 +23,8 @@ class Question:
     rule: Rule | None = None
     fitted_on: frozenset[str] | None = None
     """Tasks that the rule's file says it was fitted on; None for a rule without a file."""
+    fitted_groups: frozenset[str] | None = None
+    """Their source groups."""
     exclude: tuple[str, ...] = ()
     relax: tuple[tuple[str, ArmName], ...] = ()
     contract: str = PRIMARY
@@ -63,8 +65,9 @@ class Study:
         return frames.whole(self.table)
 
     @cached_property
-    def fitting(self) -> Flags | None:
-        return frames.fitting_rows(self.table, self.question.fitted_on)
+    def fitting(self) -> Fitting | None:
+        question = self.question
+        return frames.fitting(self.table, question.fitted_on, question.fitted_groups)
 
     @cached_property
     def frames(self) -> list[Frame]:
@@ -105,8 +108,8 @@ class Study:
             return None
 
     def held_out(self, frame: Frame) -> bool:
-        """Whether nothing of a frame was fitted on; False where that is not known."""
-        return self.fitting is not None and not bool((self.fitting & frame.rows).any())
+        """Whether no task of a frame was fitted on; False where that is not known."""
+        return self.fitting is not None and not bool((self.fitting.doubtful & frame.rows).any())
 
     @cached_property
     def repeated(self) -> bool:

@@ -19,8 +19,7 @@ class _WholeByDefault(TyperGroup):
     """`analyze FILE` is `analyze all FILE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = [arg for arg in args if not arg.startswith("-")]
-        if not {"--help"}.intersection(args) and not self.commands.keys() & set(words[:1]):
+        if not args or args[0] not in (*self.commands, "--help"):
             args = [WHOLE, *args]
         return super().parse_args(ctx, args)
 
@@ -148,7 +147,7 @@ def selector(
     as_json: AsJson = False,
 ) -> None:
     """A rule that runs P for some boundaries, against always full."""
-    from revereval.report.cost import policy_section
+    from revereval.report.policies import policy_section
     from revereval.report.quality import selector_section
 
     study = _study(file, ledger, rule, exclude, relax, contract, endpoint)
@@ -171,7 +170,8 @@ def resources(
     as_json: AsJson = False,
 ) -> None:
     """What pairs with known outcomes cost; the frame's quality comes first."""
-    from revereval.report.cost import policy_section, resources_section
+    from revereval.report.cost import resources_section
+    from revereval.report.policies import policy_section
     from revereval.report.quality import bounds_section
 
     study = _study(
@@ -197,7 +197,7 @@ def fit(
     """Fit a threshold on the rows marked as fitting, with the whole trace."""
     from revereval.cli import output
     from revereval.errors import InputError
-    from revereval.report.cost import fit_section, fitted, hindsight_section
+    from revereval.report.policies import fit_section, fitted, hindsight_section
     from revereval.report.rule_file import write_rule
 
     study = _study(file, ledger, contract=contract, endpoint=endpoint, feature=feature)
@@ -258,10 +258,11 @@ def _study(
     from revereval.report.rule_file import load_rule
     from revereval.terms import EndpointDefinition
 
-    parsed, fitted_on = load_rule(rule) if rule is not None else (None, None)
+    parsed, fitted_on, groups = (None, None, None) if rule is None else load_rule(rule)
     question = Question(
         rule=parsed,
         fitted_on=fitted_on,
+        fitted_groups=groups,
         exclude=tuple(exclude or ()),
         relax=tuple(map(parse_relaxation, relax or ())),
         contract=contract,

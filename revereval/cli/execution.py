@@ -4,13 +4,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from revereval.cli.output import shown
 from revereval.errors import InputError
 from revereval.ledger.database import Database
+from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import create_run, find_or_create_run, load_run
 from revereval.pair.annotations import reader_task
 from revereval.pair.config import load_config
@@ -33,45 +34,55 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+@dataclass(frozen=True)
+class How:
+    """What a command asks beyond its target."""
+
+    new: bool
+    resend: bool
+    arms: bool
+    """Whether continuations are wanted, or only the capture."""
+    repeats: int | None = None
+    """R, where it is not the config's."""
+
+
 @contextmanager
 def started(
-    target: str,
-    config_path: Path | None,
-    ledger: Path,
-    tasks_dir: Path,
-    *,
-    new: bool,
-    resend: bool,
-    arms: bool,
+    target: str, config_path: Path | None, ledger: Path, tasks_dir: Path, how: How
 ) -> Iterator[tuple[Work, int]]:
     """The work and the run that `target` (a task id, or a run's number) names.
 
-    Raises InputError before anything is written for all that is wrong with the input.
+    A repeat's number stands for the run that captured its tape. Raises InputError before anything
+    is written for all that is wrong with the input.
     """
     with ExitStack() as stack:
         if target.isdecimal():
-            if config_path is not None or new:
-                raise InputError("run-pair", target, "a run has its plan: no --config, no --new")
+            if config_path is not None or how.new or how.repeats is not None:
+                problem = "a run has its plan: no --config, no --new, no --repeats"
+                raise InputError("run-pair", target, problem)
             database = stack.enter_context(_opened(ledger, existing=True))
-            run_id = int(target)
+            run_id = repeats_of(database, load_run(database, int(target)).run)[0]
             require_its_plan(database, run_id, now())
             plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
             key = api_key(plan.config.provider, f"run {run_id}")
             snapshot = _snapshot(plan)
         else:
-            plan = make_plan(tasks_dir, target, load_config(config_path))
+            config = load_config(config_path)
+            if how.repeats is not None:
+                config = config.model_copy(update={"repeats": how.repeats})
+            plan = make_plan(tasks_dir, target, config)
             key = api_key(plan.config.provider, str(config_path or "the built-in config"))
             snapshot = _snapshot(plan)
-            if new and isinstance(snapshot, SnapshotChangedError):
+            if how.new and isinstance(snapshot, SnapshotChangedError):
                 raise snapshot
             database = stack.enter_context(_opened(ledger, existing=False))
-            run_id = _run_of(database, plan, snapshot, new=new, arms=arms, resend=resend)
+            run_id = _run_of(database, plan, snapshot, how)
         client = stack.enter_context(_client(plan, key))
         signals = Signals()
         signals.install()
 
-        work = Work(database, plan, snapshot, client, signals, time.sleep, _unwatched, now, resend)
-        yield work, run_id
+        real = (time.sleep, _unwatched, now)
+        yield Work(database, plan, snapshot, client, signals, *real, how.resend), run_id
 
 
 def _snapshot(plan: Plan) -> Snapshot | SnapshotChangedError:
@@ -83,20 +94,14 @@ def _snapshot(plan: Plan) -> Snapshot | SnapshotChangedError:
 
 
 def _run_of(
-    database: Database,
-    plan: Plan,
-    snapshot: Snapshot | SnapshotChangedError,
-    *,
-    new: bool,
-    arms: bool,
-    resend: bool,
+    database: Database, plan: Plan, snapshot: Snapshot | SnapshotChangedError, how: How
 ) -> int:
     """The plan's run that is owed something, or a new one."""
     row = plan_row(plan, now())
-    if new:
+    if how.new:
         return create_run(database, row)
     create = not isinstance(snapshot, SnapshotChangedError)
-    run_id = find_or_create_run(database, row, arms=arms, resend=resend, create=create)
+    run_id = find_or_create_run(database, row, arms=how.arms, resend=how.resend, create=create)
     if run_id is None:
         assert isinstance(snapshot, SnapshotChangedError), "else a run was created"
         raise snapshot

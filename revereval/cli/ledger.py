@@ -1,4 +1,4 @@
-"""`revereval ledger`: show, audit and export what was recorded; none of them changes it."""
+"""`revereval ledger`: show, audit and export what was recorded, and import what others did."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Show, audit and export the ledger.")
+app = typer.Typer(help="Show, audit, export and import boundary runs.")
 
 LedgerFile = Annotated[Path, typer.Option("--ledger", help="The ledger file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -143,3 +143,31 @@ def export(
     written = export_table(database, table, file_format, sys.stdout.buffer)
     if manifest is not None:
         write_manifest(database, written, manifest)
+
+
+@app.command("import")
+def import_table(
+    file: Annotated[Path, typer.Argument(help="A boundary table: .csv, .jsonl or .parquet.")],
+    ledger: LedgerFile = LEDGER,
+    as_json: AsJson = False,
+) -> None:
+    """Import boundary rows of another harness.
+
+    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and counted
+    with them by `analyze` and `report`.
+    """
+    from revereval.cli import output
+    from revereval.cli.tables import checked_table
+    from revereval.ledger.database import Database
+    from revereval.ledger.importing import import_boundaries
+
+    digest, columns = checked_table(file)
+    database = Database(ledger, write=True)
+    try:
+        rows = import_boundaries(database, digest, columns)
+    finally:
+        database.close()
+    if as_json:
+        output.print_json({"rows": rows, "sha256": digest})
+    else:
+        output.line(f"{rows} rows of {file}, SHA-256 {digest}")

@@ -4,6 +4,7 @@ from typing import Any
 
 from revereval.cli.output import line, paragraph, print_json, table
 from revereval.ledger.database import Database
+from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import RunRows, load_run
 from revereval.ledger.totals import Totals, stage_totals
 from revereval.terms import (
@@ -37,20 +38,37 @@ def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
 
 
 def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
-    """Print both endpoints and the tokens; returns the exit code."""
-    rows = load_run(database, run_id)
-    with database.reading() as connection:
-        totals = stage_totals(connection, run_id)
+    """Print both endpoints and the tokens, repeat after repeat; returns the exit code."""
+    repeats = repeats_of(database, load_run(database, run_id).run)
+    pairs = [(load_run(database, repeat), _totals(database, repeat)) for repeat in repeats]
     if as_json:
-        print_json(_pair_json(rows, totals))
+        first, *others = [_pair_json(rows, totals) for rows, totals in pairs]
+        print_json({**first, "repeats": others})
     else:
-        paragraph(_capture_line(rows))
-        _print_table(rows, totals)
-        for arm in rows.arms:
-            if arm.detail:
-                paragraph(f"{arm.name} {_endpoint(arm)}: {arm.detail}")
-        paragraph(_sentence(rows))
-    return _code([rows.run.capture_reason, *(_fault(arm) for arm in rows.arms)])
+        for rows, totals in pairs:
+            _print_pair(rows, totals)
+        if len(pairs) > 1:
+            paragraph(
+                f"These are {len(pairs)} repeats from one tape: one task seen {len(pairs)} times, "
+                "not so many tasks."
+            )
+    reasons = [pairs[0][0].run.capture_reason]
+    return _code([*reasons, *(_fault(arm) for rows, _ in pairs for arm in rows.arms)])
+
+
+def _totals(database: Database, run_id: int) -> dict[Stage, Totals]:
+    run = load_run(database, run_id).run
+    with database.reading() as connection:
+        return stage_totals(connection, run)
+
+
+def _print_pair(rows: RunRows, totals: dict[Stage, Totals]) -> None:
+    paragraph(_capture_line(rows))
+    _print_table(rows, totals)
+    for arm in rows.arms:
+        if arm.detail:
+            paragraph(f"{arm.name} {_endpoint(arm)}: {arm.detail}")
+    paragraph(_sentence(rows))
 
 
 def _print_table(rows: RunRows, totals: dict[Stage, Totals]) -> None:
@@ -85,12 +103,18 @@ def _endpoint(arm: Any) -> str:
 def _capture_line(rows: RunRows) -> str:
     run, plan = rows.run, rows.plan
     head = f"run {run.id}, {plan.task_id} ({plan.source_group}), {plan.provider}: "
+    if run.tape_run_id is not None:
+        return f"{head}repeat {run.repeat} from the tape of run {run.tape_run_id}, {_first(rows)}"
     if run.capture_outcome == CaptureOutcome.BOUNDARY:
-        return f"{head}boundary after {run.prefix_requests} requests, {plan.first_arm} goes first"
+        return f"{head}boundary after {run.prefix_requests} requests, {_first(rows)}"
     if run.capture_outcome == CaptureOutcome.FINISHED:
         return f"{head}finished before anything was eligible; there is no pair"
     detail = f": {run.capture_detail}" if run.capture_detail else ""
     return f"{head}the capture stopped ({run.capture_reason}){detail}; there is no pair"
+
+
+def _first(rows: RunRows) -> str:
+    return f"{rows.arms[0].name} goes first"
 
 
 def _sentence(rows: RunRows) -> str:
@@ -129,7 +153,8 @@ def _head(rows: RunRows) -> dict[str, Any]:
         "source_group": plan.source_group,
         "provider": plan.provider,
         "model": plan.model,
-        "first_arm": plan.first_arm,
+        "repeat": run.repeat,
+        "first_arm": rows.arms[0].name if rows.arms else plan.first_arm,
         "capture": run.capture_outcome,
         "reason": run.capture_reason,
         "detail": run.capture_detail,

@@ -40,13 +40,11 @@ def capture(
     Prints the boundary, or why there is none.
     """
     from revereval.cli import outcome
-    from revereval.cli.execution import started, watched
+    from revereval.cli.execution import How, started, watched
     from revereval.pair import run as pair_run
 
-    with started(task, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=False) as (
-        work,
-        run_id,
-    ):
+    how = How(new=new, resend=resend_in_doubt, arms=False)
+    with started(task, config, ledger, tasks, how) as (work, run_id):
         with watched(work, run_id) as work_seen:
             pair_run.run_capture(work_seen, run_id)
         raise typer.Exit(outcome.print_capture(work.database, run_id, as_json=as_json))
@@ -57,6 +55,10 @@ def run_pair(
     config: ConfigFile = None,
     ledger: Ledger = DEFAULT_LEDGER,
     tasks: Tasks = DEFAULT_TASKS,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", min=1, max=1000, help="Pairs of continuations from one tape."),
+    ] = None,
     new: New = False,
     resend_in_doubt: Resend = False,
     as_json: Json = False,
@@ -67,13 +69,11 @@ def run_pair(
     taken up again; what was recorded is not sent again.
     """
     from revereval.cli import outcome
-    from revereval.cli.execution import started, watched
+    from revereval.cli.execution import How, started, watched
     from revereval.pair import run as pair_run
 
-    with started(target, config, ledger, tasks, new=new, resend=resend_in_doubt, arms=True) as (
-        work,
-        run_id,
-    ):
+    how = How(new=new, resend=resend_in_doubt, arms=True, repeats=repeats)
+    with started(target, config, ledger, tasks, how) as (work, run_id):
         with watched(work, run_id) as work_seen:
             pair_run.run_pair(work_seen, run_id)
         raise typer.Exit(outcome.print_pair(work.database, run_id, as_json=as_json))

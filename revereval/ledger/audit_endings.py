@@ -10,6 +10,7 @@ from revereval.canonical import sha256_hex
 from revereval.ledger.audit_answers import ARM_ANSWER, CAPTURE_ANSWER, Scorer, check_answer
 from revereval.ledger.audit_exchanges import wire_of
 from revereval.ledger.audit_material import Content, Material
+from revereval.ledger.repeats import first_of_repeat
 from revereval.ledger.seal import chain, seal
 from revereval.provider.body import Item, join
 from revereval.terms import (
@@ -38,6 +39,7 @@ _ARM_REASONS = {
 def check_capture(material: Material, scorer: Scorer) -> None:
     """Outcome, tape, seal and features; needs the contents of the requests."""
     findings, run = material.findings, material.run
+    check_repeat(material)
     stopped = run.capture_outcome == CaptureOutcome.STOPPED
     if stopped != (run.capture_reason is not None):
         wanted = "a reason" if stopped else None
@@ -67,6 +69,20 @@ def check_arms(material: Material, scorer: Scorer) -> None:
 
 
 # capture
+
+
+def check_repeat(material: Material) -> None:
+    """A repeat shares its tape with a run of the same plan, within the repeats that it plans."""
+    findings, run, document = material.findings, material.run, material.document
+    if document is not None:
+        planned = document.get("repeats", 1)
+        if not 1 <= run.repeat <= planned:
+            findings.differ("run", run.id, "repeat", run.repeat, f"1 to {planned}")
+    if (run.tape_run_id is None) != (run.repeat == 1):
+        wanted = "a run" if run.repeat > 1 else None
+        findings.differ("run", run.id, "tape_run_id", run.tape_run_id, wanted)
+    taped = {row.run_id for row in material.requests if row.stage == Stage.CAPTURE}
+    findings.equal("run", run.id, "tapes", len(taped), 1 if taped else 0)
 
 
 def _check_tape(material: Material) -> None:
@@ -169,7 +185,7 @@ def _check_allowances(material: Material, arm: Row[Any]) -> None:
     )
     if document is None:
         return
-    first = ArmName(document["first_arm"])
+    first = first_of_repeat(ArmName(document["first_arm"]), material.run.repeat)
     findings.equal("arm", arm.id, "turn", arm.turn, 1 if arm.name == first else 2)
     limits = document["limits"]
     expected = {

@@ -19,6 +19,7 @@ from revereval.ledger.tables import (
     Plan,
     Request,
     Run,
+    of_run,
     table,
 )
 from revereval.terms import Endpoint, Stage, StopReason
@@ -192,12 +193,14 @@ def load_material(connection: Connection, findings: Findings) -> Material:
     run = connection.execute(select(run_table).where(run_table.c.id == run_id)).one()
     plan = connection.execute(select(plan_table).where(plan_table.c.id == run.plan_id)).one()
 
-    def of_run(rows: Table) -> list[Row[Any]]:
-        wanted = select(rows).where(rows.c.run_id == run_id).order_by(rows.c.id)
+    def of_its_run(rows: Table) -> list[Row[Any]]:
+        wanted = select(rows).where(of_run(rows, run)).order_by(rows.c.id)
         return list(connection.execute(wanted))
 
+    arm_table = table(Arm)
+    arms = connection.execute(select(arm_table).where(arm_table.c.run_id == run_id))
     wanted = select(_ATTEMPT).join(_REQUEST, _ATTEMPT.c.request_id == _REQUEST.c.id)
-    wanted = wanted.where(_REQUEST.c.run_id == run_id).order_by(_ATTEMPT.c.number)
+    wanted = wanted.where(of_run(_REQUEST, run)).order_by(_ATTEMPT.c.number)
     attempts: defaultdict[int, list[Row[Any]]] = defaultdict(list)
     for attempt in connection.execute(wanted):
         attempts[attempt.request_id].append(attempt)
@@ -206,10 +209,10 @@ def load_material(connection: Connection, findings: Findings) -> Material:
         bytes=Bytes(connection, findings),
         run=run,
         plan=plan,
-        arms={arm.name: arm for arm in of_run(table(Arm))},
-        requests=of_run(_REQUEST),
+        arms={arm.name: arm for arm in arms},
+        requests=of_its_run(_REQUEST),
         attempts=attempts,
-        observations=of_run(table(Observation)),
-        decisions=of_run(table(Decision)),
-        archive_calls=of_run(table(ArchiveCall)),
+        observations=of_its_run(table(Observation)),
+        decisions=of_its_run(table(Decision)),
+        archive_calls=of_its_run(table(ArchiveCall)),
     )

@@ -3,6 +3,7 @@
 import csv
 import importlib
 import json
+import re
 import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from revereval.canonical import StrictJSONError, strict_json
 from revereval.errors import InputError
 from revereval.ledger.columns import BOUNDARIES, Column
 from revereval.ledger.database import Database
@@ -22,6 +22,10 @@ COLUMNS: Final[Mapping[str, Column]] = {column.name: column for column in BOUNDA
 LARGEST: Final = 2**53
 """Beyond it a double is not exact."""
 _CELL_LIMIT: Final = 2**24
+_NUMBER: Final = {
+    "integer": re.compile(r"-?[0-9]{1,17}"),
+    "number": re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"),
+}
 _BOOLEANS: Final = {"1": 1.0, "0": 0.0, "true": 1.0, "false": 0.0}
 
 
@@ -72,7 +76,7 @@ def capture_counts(database: Database) -> tuple[dict[str, int], dict[str, int]]:
     query = """
         SELECT CASE WHEN capture_ended_at IS NULL THEN 'none' ELSE capture_outcome END AS outcome,
           plan.first_arm AS first_arm, count(*) AS runs
-        FROM run JOIN plan ON plan.id = run.plan_id GROUP BY 1, 2"""
+        FROM run JOIN plan ON plan.id = run.plan_id WHERE run.tape_run_id IS NULL GROUP BY 1, 2"""
     outcomes: dict[str, int] = {}
     first_arms: dict[str, int] = {}
     for row in database.rows(query):
@@ -81,11 +85,51 @@ def capture_counts(database: Database) -> tuple[dict[str, int], dict[str, int]]:
     return outcomes, first_arms
 
 
+def joined(records: Iterable[Mapping[str, Any]], wanted: Collection[str]) -> dict[str, Cells]:
+    """Columns from records of checked values; a column that no record has is left out."""
+    columns = {name: _Growing(column) for name, column in COLUMNS.items() if name in wanted}
+    present: set[str] = set()
+    for record in records:
+        present |= record.keys()
+        for name, column in columns.items():
+            column.append(record.get(name))
+    return {name: column.cells() for name, column in columns.items() if name in present}
+
+
+def stacked(first: Mapping[str, Cells], second: Mapping[str, Cells]) -> dict[str, Cells]:
+    """The rows of one table after those of another; what a table lacks is unknown in its rows."""
+    sizes = [_size(first), _size(second)]
+    found = {}
+    for name in {**first, **second}:
+        parts = [first.get(name), second.get(name)]
+        if COLUMNS[name].type == "text":
+            grown = _Growing(COLUMNS[name])
+            for part, size in zip(parts, sizes, strict=True):
+                if isinstance(part, TextColumn):
+                    values = (*part.values, None)
+                    grown.extend(values[code] for code in part.codes)
+                else:
+                    grown.extend([None] * size)
+            found[name] = grown.cells()
+        else:
+            numbers = [
+                np.full(size, np.nan) if part is None else np.asarray(part)
+                for part, size in zip(parts, sizes, strict=True)
+            ]
+            found[name] = np.concatenate(numbers)
+    return found
+
+
+def _size(columns: Mapping[str, Cells]) -> int:
+    first = next(iter(columns.values()), np.zeros(0))
+    return len(first.codes if isinstance(first, TextColumn) else first)
+
+
 class _Growing:
     """One column while its rows come in."""
 
     def __init__(self, column: Column) -> None:
-        self.name, self.type = column.name, column.type
+        self.column, self.name, self.type = column, column.name, column.type
         self._codes, self._numbers = array("i"), array("d")
         self._code_of: dict[str, int] = {}
 
@@ -131,7 +175,7 @@ def _csv(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
                     raise InputError(path, f"row {number}", problem)
                 for column, cell in zip(columns, row, strict=True):
                     if column is not None:
-                        column.append(_cell(path, number, column, cell))
+                        column.append(_cell(path, number, column.column, cell))
         except csv.Error as error:
             raise InputError(path, f"line {rows.line_num}", f"not CSV: {error}") from None
     if not names:
@@ -139,7 +183,7 @@ def _csv(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
     return {column.name: column.cells() for column in columns if column is not None}
 
 
-def _cell(path: Path, row: int, column: _Growing, cell: str) -> str | float | None:
+def _cell(path: Path, row: int, column: Column, cell: str) -> str | float | None:
     if cell == "":
         return None
     if column.type == "text":
@@ -149,50 +193,56 @@ def _cell(path: Path, row: int, column: _Growing, cell: str) -> str | float | No
         if (value := _BOOLEANS.get(cell.lower())) is not None:
             return value
         raise _wrong(path, row, column, "1, 0, true or false")
-    try:
-        number = int(cell) if column.type == "integer" else float(cell)
-    except ValueError:
-        raise _wrong(path, row, column, f"a {column.type}") from None
-    return _exact(path, row, column, number)
+    if not _NUMBER[column.type].fullmatch(cell):
+        raise _wrong(path, row, column, f"a {column.type}")
+    return _exact(path, row, column, float(cell))
 
 
-def _exact(path: Path, row: int, column: _Growing, number: float) -> float:
+def _exact(path: Path, row: int, column: Column, number: float) -> float:
     if not abs(number) <= LARGEST:  # NaN too
         raise _wrong(path, row, column, "a finite number up to 2**53")
     return number
 
 
-def _wrong(path: Path, row: int, column: _Growing, allowed: str) -> InputError:
+def _wrong(path: Path, row: int, column: Column, allowed: str) -> InputError:
     return InputError(path, f"row {row}: {column.name}", f"allowed: {allowed}, or empty")
 
 
 def _jsonl(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
-    columns = {name: _Growing(column) for name, column in COLUMNS.items() if name in wanted}
-    present: set[str] = set()
+    return joined(_checked(path, wanted), wanted)
+
+
+def _checked(path: Path, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
     for number, record in enumerate(_records(path), 1):
         if not record.keys() <= COLUMNS.keys():
             _known_names(path, list(record))
-        present |= record.keys()
-        for name, column in columns.items():
-            column.append(_value(path, number, column, record.get(name)))
-    return {name: column.cells() for name, column in columns.items() if name in present}
+        yield {
+            name: _value(path, number, COLUMNS[name], value)
+            for name, value in record.items()
+            if name in wanted
+        }
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
-                record = json.loads(line)
-                if '"' in line and len(record) != line.count('":'):  # perhaps a key twice
-                    strict_json(line)
-            except (ValueError, TypeError, StrictJSONError) as error:
+                record = json.loads(line, object_pairs_hook=_once)
+            except (ValueError, RecursionError) as error:
                 raise InputError(path, f"row {number}", f"not a JSON object: {error}") from None
             if not isinstance(record, dict):
                 raise InputError(path, f"row {number}", "not a JSON object")
             yield record
 
 
-def _value(path: Path, row: int, column: _Growing, value: Any) -> str | float | None:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key that comes twice")
+    return record
+
+
+def _value(path: Path, row: int, column: Column, value: Any) -> str | float | None:
     if value is None:
         return None
     allowed: Mapping[str, tuple[type, ...]] = {

@@ -77,6 +77,12 @@ _PLAN_FACTS = (
 )
 _TASK = _text("task_id", "The task.")
 _GROUP = _text("source_group", "The upstream project that the task's source comes from.")
+_REPEAT = _integer("repeat", "Which pair of continuations of its tape, from 1.")
+_TAPE = _integer(
+    "tape_run_id",
+    "The run that captured the tape of a repeat, and alone has its capture's requests; NULL where "
+    "it is this run.",
+)
 _SPLIT = _text(
     "split", "What the source group may be used for: development, calibration or confirmation."
 )
@@ -105,6 +111,8 @@ BOUNDARIES: Final = ExportTable(
         _boolean("fitting", "The task is one of those that the projection rule was fitted on."),
         _SPLIT,
         _RUN,
+        _REPEAT,
+        _TAPE,
         _text("created_at", "When the run was created."),
         *_PLAN_FACTS,
         _text("tape_head", "Digest of the hash chain's last entry."),
@@ -264,6 +272,8 @@ PLANS: Final = ExportTable(
         _text("first_arm", "The arm that goes first, F or P."),
         _boolean("fitting", "The task is one of those that the projection rule was fitted on."),
         _SPLIT,
+        _REPEAT,
+        _TAPE,
         *_PLAN_FACTS,
         _text(
             "capture_outcome", "`boundary`, `finished` (before anything was eligible), `stopped`."

@@ -9,6 +9,7 @@ from revereval.ledger import sql
 from revereval.ledger.blobs import put_blob
 from revereval.ledger.database import Database
 from revereval.ledger.recording import NewRequest, StageRecorder
+from revereval.ledger.repeats import first_of_repeat
 from revereval.ledger.seal import chain, seal
 from revereval.ledger.sql import insert_sql, update_sql
 from revereval.terms import (
@@ -49,6 +50,8 @@ def find_or_create_run(
 ) -> int | None:
     """The newest run of the plan that is owed something, else a new one; returns its id.
 
+    Where a repeat is owed something, the run that captured its tape stands for it.
+
     plan: the columns of a plan row. arms: whether owed continuations count, or only captures.
     resend: whether what is in doubt is owed too. create: None is returned and nothing is written
     where it is false and nothing is owed.
@@ -61,7 +64,7 @@ def find_or_create_run(
         its_arms = "SELECT 1 FROM arm WHERE arm.run_id = run.id"
         owed += f" OR EXISTS ({its_arms} AND arm.reason IN ({_marks(resumable)}))"
         values += resumable
-    newest = f"SELECT max(id) AS id FROM run WHERE plan_id = ? AND ({owed})"  # noqa: S608 - marks
+    newest = f"SELECT max(coalesce(tape_run_id, id)) AS id FROM run WHERE plan_id = ? AND ({owed})"  # noqa: S608 - marks
     with database.transaction():
         known = database.rows("SELECT id FROM plan WHERE digest = ?", plan["digest"])
         found = [row.id for plan in known for row in database.rows(newest, plan.id, *values)]
@@ -86,6 +89,7 @@ def _new_run(database: Database, plan: Mapping[str, Any]) -> int:
     row = {
         "plan_id": known.id,
         "created_at": plan["created_at"],
+        "repeat": 1,
         "capture_outcome": CaptureOutcome.STOPPED,
         "capture_reason": StopReason.INTERRUPTED,
         "capture_detail": "",
@@ -144,10 +148,12 @@ def write_boundary(
     plan: Any,
     features: Mapping[str, Any],
     allowances: Mapping[str, Any],
+    repeats: int,
 ) -> None:
     """Seal the tape and enter the run into the frame, both arms unexecuted: one transaction.
 
     plan: the plan row; features: predecision columns of `run`; allowances: `allowed_*` of `arm`.
+    repeats: pairs of continuations that the plan takes from the tape; each further one is a run.
     """
     database, run_id = recorder.database, recorder.run_id
     with database.transaction():
@@ -167,10 +173,20 @@ def write_boundary(
             "seal": seal(entries, request.digest, plan.digest),
         }
         _update_run(database, run_id, {**sealed, **features})
-        first = ArmName(plan.first_arm)
-        for turn, name in enumerate((first, first.companion), start=1):
-            arm = {**_UNEXECUTED, **allowances, "run_id": run_id, "name": name, "turn": turn}
-            sql.run(database.driver, insert_sql("arm", arm), arm)
+        for repeat in range(1, repeats + 1):
+            repeated = run_id if repeat == 1 else _new_repeat(database, run_id, repeat)
+            first = first_of_repeat(ArmName(plan.first_arm), repeat)
+            for turn, name in enumerate((first, first.companion), start=1):
+                arm = {**_UNEXECUTED, **allowances, "run_id": repeated, "name": name, "turn": turn}
+                sql.run(database.driver, insert_sql("arm", arm), arm)
+
+
+def _new_repeat(database: Database, tape_run_id: int, repeat: int) -> int:
+    """A run with the boundary of another: all its columns but those of the arms to come."""
+    (tape,) = database.rows("SELECT * FROM run WHERE id = ?", tape_run_id)
+    row = {**vars(tape), "repeat": repeat, "tape_run_id": tape_run_id}
+    del row["id"]
+    return sql.run(database.driver, insert_sql("run", row), row)
 
 
 _TAPED = """

@@ -3,9 +3,10 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import ColumnElement, Connection, Table, select
 
 from revereval.errors import InputError
 from revereval.ledger.database import Database
@@ -18,6 +19,7 @@ from revereval.ledger.tables import (
     Plan,
     Request,
     Run,
+    of_run,
     table,
 )
 from revereval.terms import DecisionReason, Stage
@@ -57,6 +59,7 @@ def _brief(connection: Connection, run: Facts) -> Facts:
     arms = {arm["name"]: arm for arm in _rows(connection, wanted)}
     return {
         "run": run["id"],
+        "repeat": run["repeat"],
         "created_at": run["created_at"],
         **{name: plan[name] for name in ("task_id", "provider", "model", "first_arm")},
         "capture_outcome": run["capture_outcome"],
@@ -90,6 +93,8 @@ def run_facts(database: Database, run_id: int) -> Facts:
     reached = run["boundary_request_id"] is not None
     return {
         "run": run_id,
+        "repeat": run["repeat"],
+        "tape_run_id": run["tape_run_id"],
         "created_at": run["created_at"],
         "plan": {**plan, "document": document},
         "capture": {
@@ -150,14 +155,13 @@ def _totals(requests: Iterable[Facts]) -> Facts:
 
 def _stages(connection: Connection, run: Facts) -> dict[str, list[Facts]]:
     """Every stage's requests in order, each with its attempts and what it showed and led to."""
-    run_id = run["id"]
     wanted = select(_ATTEMPT).join(_REQUEST, _ATTEMPT.c.request_id == _REQUEST.c.id)
-    wanted = wanted.where(_REQUEST.c.run_id == run_id).order_by(_ATTEMPT.c.number)
+    wanted = wanted.where(_in_run(_REQUEST, run)).order_by(_ATTEMPT.c.number)
     attempts = _grouped(_rows(connection, wanted), "request_id")
-    decisions = _grouped(_of_run(connection, _DECISION, run_id), "stage", "request_position")
-    observations = _observations(connection, run_id)
+    decisions = _grouped(_of_run(connection, _DECISION, run), "stage", "request_position")
+    observations = _observations(connection, run)
     stages: dict[str, list[Facts]] = {stage.value: [] for stage in Stage}
-    for request in _of_run(connection, _REQUEST, run_id):
+    for request in _of_run(connection, _REQUEST, run):
         stage, position = request["stage"], request["position"]
         decided = decisions[stage, position] if request["newly_projected"] else []
         stages[stage].append(
@@ -181,13 +185,13 @@ def _attempt(attempt: Facts) -> Facts:
     return {name: attempt[name] for name in names}
 
 
-def _observations(connection: Connection, run_id: int) -> Mapping[tuple[Any, ...], list[Facts]]:
+def _observations(connection: Connection, run: Facts) -> Mapping[tuple[Any, ...], list[Facts]]:
     """A run's observations by stage and the position of the request that carries them first."""
     archived = {
-        (call["stage"], call["observation"]): call for call in _of_run(connection, _ARCHIVE, run_id)
+        (call["stage"], call["observation"]): call for call in _of_run(connection, _ARCHIVE, run)
     }
     found = []
-    for row in _of_run(connection, _OBSERVATION, run_id):
+    for row in _of_run(connection, _OBSERVATION, run):
         call = archived.get((row["stage"], row["position"]))
         names = ("position", "tool", "arguments", "handle", "size_bytes", "code_points", "error")
         found.append(
@@ -200,8 +204,13 @@ def _observations(connection: Connection, run_id: int) -> Mapping[tuple[Any, ...
     return _grouped(found, "stage", "request_position")
 
 
-def _of_run(connection: Connection, rows: Table, run_id: int) -> list[Facts]:
-    return _rows(connection, select(rows).where(rows.c.run_id == run_id).order_by(rows.c.id))
+def _of_run(connection: Connection, rows: Table, run: Facts) -> list[Facts]:
+    return _rows(connection, select(rows).where(_in_run(rows, run)).order_by(rows.c.id))
+
+
+def _in_run(rows: Table, run: Facts) -> ColumnElement[bool]:
+    """A repeat's tape included."""
+    return of_run(rows, SimpleNamespace(id=run["id"], tape_run_id=run["tape_run_id"]))
 
 
 def _one(connection: Connection, rows: Table, row_id: int) -> Facts:

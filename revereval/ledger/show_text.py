@@ -64,7 +64,9 @@ def _plan(facts: Facts) -> dict[str, str]:
     plan, document = facts["plan"], facts["plan"]["document"]
     names = ("source_group", "provider", "model", "first_arm", "companion")
     usage = " (usage is estimated)" if plan["provider"] == "scripted" else ""
+    tape = facts["tape_run_id"]
     return {
+        **({"repeat": f"{facts['repeat']}, from the tape of run {tape}"} if tape else {}),
         "created": facts["created_at"],
         "task": plan["task_id"],
         **{name: plan[name] for name in names},

@@ -31,7 +31,7 @@ class Source:
     """SQL of every column by name."""
     where: str = "TRUE"
     common: str = ""
-    """Common table expressions over `page`, the runs of the page."""
+    """Common table expressions over `page`, the runs of the page and those of their tapes."""
 
     @cached_property
     def statement(self) -> TextClause:
@@ -41,9 +41,12 @@ class Source:
         select = f"SELECT {columns} FROM {self.table} {self.joins} WHERE {chosen}"  # noqa: S608 - constants
         if not self.common:
             return text(select)
-        run = "id" if self.table == "run" else "run_id"
-        page = f"SELECT {run} FROM {self.table} WHERE {chosen}"  # noqa: S608 - constants
-        return text(f"WITH page(run_id) AS ({page}), {self.common} {select}")
+        run = "id, tape_run_id" if self.table == "run" else "run_id, NULL"
+        rows = f"SELECT {run} FROM {self.table} WHERE {chosen}"  # noqa: S608 - constants
+        both = "SELECT own FROM chosen UNION SELECT tape FROM chosen"
+        page = f"SELECT * FROM ({both}) WHERE own IS NOT NULL"  # noqa: S608 - constants
+        chosen_runs = f"chosen(own, tape) AS ({rows})"
+        return text(f"WITH {chosen_runs}, page(run_id) AS ({page}), {self.common} {select}")
 
 
 # a sum is NULL when a single row does not know its part; `uncounted` are the dispatches that may
@@ -161,7 +164,7 @@ _BOUNDARIES = Source(
     joins=_OF_RUN
     + _BOTH_ARMS
     + "LEFT JOIN request AS boundary ON boundary.id = run.boundary_request_id "
-    + _usage_joins("prefix", "run.id", "'capture'")
+    + _usage_joins("prefix", "coalesce(run.tape_run_id, run.id)", "'capture'")
     + _usage_joins("f_usage", "run.id", "'F'")
     + _usage_joins("p_usage", "run.id", "'P'"),
     expressions={
@@ -171,7 +174,10 @@ _BOUNDARIES = Source(
         "prefix_metered_tokens": "coalesce(prefix.metered, 0)",
         **_TASK,
         **_SETTINGS,
-        **_same("run", "created_at", "tape_head", "seal", "history_bytes", "eligible_bytes"),
+        # a repeat's own, which takes turns with the plan's
+        "first_arm": "CASE f.turn WHEN 1 THEN 'F' WHEN 2 THEN 'P' ELSE plan.first_arm END",
+        **_same("run", "repeat", "tape_run_id", "created_at", "tape_head", "seal"),
+        **_same("run", "history_bytes", "eligible_bytes"),
         **_same("run", "eligible_count", "prefix_requests", "last_cached_fraction"),
         **_same("run", "prefix_archive_calls", "first_requests_match"),
         **_usage("prefix", "prefix"),
@@ -210,7 +216,8 @@ _PLANS = Source(
     joins=_OF_RUN + _BOTH_ARMS + _usage_joins("capture", "run.id", "'capture'"),
     expressions={
         "run_id": "run.id",
-        **_same("run", "created_at", "capture_outcome", "capture_reason", "capture_detail"),
+        **_same("run", "repeat", "tape_run_id", "created_at", "capture_outcome"),
+        **_same("run", "capture_reason", "capture_detail"),
         **_same("run", "capture_ended_at", "answer_extracted", "answer_strict"),
         "answer": "run.answer_blob_id",
         "capture_requests": "coalesce(capture.requests, 0)",

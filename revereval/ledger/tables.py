@@ -8,7 +8,7 @@ claims to be running.
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Enum, Table, UniqueConstraint
+from sqlalchemy import CheckConstraint, ColumnElement, Enum, Table, UniqueConstraint, and_, or_
 from sqlmodel import Field, SQLModel
 
 from revereval.terms import (
@@ -25,12 +25,24 @@ from revereval.terms import (
     StopReason,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def table(model: type[SQLModel]) -> Table:
     """The SQLAlchemy table of a row class, for statements on the hot path."""
     return SQLModel.metadata.tables[str(model.__tablename__)]
+
+
+def of_run(rows: Table, run: Any) -> ColumnElement[bool]:
+    """The rows of a run by `run_id` and `stage`, those of the tape that a repeat shares included.
+
+    run: its row, with `id` and `tape_run_id` as attributes.
+    """
+    own: ColumnElement[bool] = rows.c.run_id == run.id
+    if run.tape_run_id is None:
+        return own
+    both = rows.c.run_id.in_([run.id, run.tape_run_id])  # an index serves IN and not OR
+    return and_(both, or_(own, rows.c.stage == Stage.CAPTURE))
 
 
 def _closed(enum: type[StrEnum]) -> Any:
@@ -82,6 +94,10 @@ class Run(SQLModel, table=True):
     id: int | None = Field(default=None, primary_key=True)
     plan_id: int = Field(foreign_key="plan.id", index=True)
     created_at: str
+    repeat: int = Field(default=1, ge=1, sa_column_kwargs={"server_default": "1"})
+    """Which pair of continuations of its tape, from 1."""
+    tape_run_id: int | None = Field(default=None, foreign_key="run.id", index=True)
+    """The run that captured the tape; NULL where it is this one. A repeat has no capture rows."""
     capture_outcome: CaptureOutcome = Field(
         default=CaptureOutcome.STOPPED, sa_type=_closed(CaptureOutcome)
     )
@@ -262,6 +278,20 @@ class Decision(SQLModel, table=True):
     reason: DecisionReason = Field(sa_type=_closed(DecisionReason))
     saved_bytes: int | None = None
     """Original less projected UTF-8 bytes, where a projected text exists."""
+
+
+class ImportedBoundary(SQLModel, table=True):
+    """A boundary row of another harness, as its table had it."""
+
+    __tablename__ = "imported_boundary"
+    __table_args__ = (UniqueConstraint("source_digest", "row"),)
+    id: int | None = Field(default=None, primary_key=True)
+    source_digest: str
+    """SHA-256 of the imported file."""
+    row: int = Field(ge=1)
+    """In that file, from 1."""
+    record: str
+    """JSON object: the documented columns that the row knows."""
 
 
 class ArchiveCall(SQLModel, table=True):

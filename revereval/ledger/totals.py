@@ -1,10 +1,11 @@
 """Token totals of a run's stages: a total is unknown as soon as one of its parts is."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import Connection, case, func, select
 
-from revereval.ledger.tables import Attempt, Request, table
+from revereval.ledger.tables import Attempt, Request, of_run, table
 from revereval.terms import AttemptState, Stage
 
 _REQUEST, _ATTEMPT = table(Request), table(Attempt)
@@ -27,8 +28,11 @@ class Totals:
     """Requests whose reply calls its usage an estimate."""
 
 
-def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
-    """Totals by stage, for the stages that completed a request."""
+def stage_totals(connection: Connection, run: Any) -> dict[Stage, Totals]:
+    """Totals by stage, for the stages that completed a request; a repeat's tape is its capture.
+
+    run: its row, as `of_run` takes it.
+    """
     columns = [_REQUEST.c[f"{kind}_tokens"] for kind in ("uncached", "cached", "output")]
     unknown = columns[0].is_(None) | columns[1].is_(None) | columns[2].is_(None)
     flagged = _REQUEST.c.usage_flags != ""
@@ -42,14 +46,14 @@ def stage_totals(connection: Connection, run_id: int) -> dict[Stage, Totals]:
             func.count(case((flagged, 1))),
             func.count(case((_REQUEST.c.usage_estimated, 1))),
         )
-        .where((_REQUEST.c.run_id == run_id) & _REQUEST.c.completed_at.is_not(None))
+        .where(of_run(_REQUEST, run) & _REQUEST.c.completed_at.is_not(None))
         .group_by(_REQUEST.c.stage)
     )
     totals = {Stage(stage): Totals(*row) for stage, *row in connection.execute(statement)}
     doubtful = (
         select(_REQUEST.c.stage, func.count())
         .join(_ATTEMPT, _ATTEMPT.c.request_id == _REQUEST.c.id)
-        .where((_REQUEST.c.run_id == run_id) & _ATTEMPT.c.state.in_(_DOUBTFUL))
+        .where(of_run(_REQUEST, run) & _ATTEMPT.c.state.in_(_DOUBTFUL))
         .group_by(_REQUEST.c.stage)
     )
     for name, count in connection.execute(doubtful):

@@ -90,7 +90,8 @@ def _enter_frame(conversing: Conversing, boundary: BoundaryReached) -> None:
         "allowed_metered_tokens": config.limits.metered_tokens,
     }
     plan = load_run(conversing.work.database, conversing.run_id).plan
-    write_boundary(conversing.recorder, boundary.request, plan, features, allowances)
+    repeats = config.repeats
+    write_boundary(conversing.recorder, boundary.request, plan, features, allowances, repeats)
 
 
 def _stopped(work: Work, run_id: int, reason: StopReason, detail: str) -> None:

@@ -44,6 +44,8 @@ class Config(Strict):
         EndpointDefinition.REQUEST
     )
     contract: Annotated[Contract, _allowed(Contract)] = Contract.EXTRACTED
+    repeats: int = Field(default=1, ge=1, le=1000)
+    """R: pairs of continuations taken from one sealed tape."""
     fitting_tasks: list[str] = Field(default_factory=list)
     """Ids of the tasks that the projection rule was fitted on."""
     provider: ProviderSettings = ProviderSettings()

@@ -75,13 +75,14 @@ def _execute(work: Work, run_id: int, arm: Any) -> None:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SNAPSHOT_CHANGED, str(snapshot))
         return
     try:
-        if run_id not in work.tapes:
-            work.tapes[run_id] = load_tape(work.database, run_id)
+        tape_run = load_run(work.database, run_id).run.tape_run_id or run_id
+        if tape_run not in work.tapes:
+            work.tapes[tape_run] = load_tape(work.database, tape_run)
         recorded = load_recorded(work.database, run_id, Stage(name))
     except (SealBrokenError, BlobChangedError) as error:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SEAL_BROKEN, str(error))
         return
-    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, work.tapes[run_id]), name)
+    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, work.tapes[tape_run]), name)
 
 
 def _converse(conversing: Conversing, name: ArmName) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from revereval.canonical import canonical_bytes
 from revereval.errors import FaultError
 from revereval.ledger.database import Database
+from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import load_run, update_arm, update_run
 from revereval.pair.capture import capture
 from revereval.pair.continuation import continue_arm
@@ -46,11 +47,15 @@ def run_capture(work: Work, run_id: int) -> None:
 
 
 def run_pair(work: Work, run_id: int) -> None:
-    """Capture if needed, then the continuations that are owed. Raises as `run_capture` does."""
+    """Capture if needed, then the continuations that are owed, repeat after repeat.
+
+    run_id: the run that captures. Raises as `run_capture` does.
+    """
     with run_lock(work.database.path, run_id):
         capture(work, run_id)
-        for arm in load_run(work.database, run_id).arms:
-            continue_arm(work, run_id, ArmName(arm.name))
+        for repeat in repeats_of(work.database, load_run(work.database, run_id).run):
+            for arm in load_run(work.database, repeat).arms:
+                continue_arm(work, repeat, ArmName(arm.name))
 
 
 def require_its_plan(database: Database, run_id: int, now: str) -> None:
@@ -59,19 +64,25 @@ def require_its_plan(database: Database, run_id: int, now: str) -> None:
         return
     with run_lock(database.path, run_id):
         rows = load_run(database, run_id)
-        broken: dict[str, Any] = {"detail": PLAN_CHANGED, "ended_at": now}
         reason = StopReason.SEAL_BROKEN
         if rows.run.capture_reason == StopReason.INTERRUPTED:
             ended = {"capture_detail": PLAN_CHANGED, "capture_ended_at": now}
             update_run(database, run_id, capture_reason=reason, **ended)
-        owed = (StopReason.INTERRUPTED, UnexecutedReason.NOT_STARTED)
-        stopped = False
-        for arm in rows.arms:
-            name, started = ArmName(arm.name), arm.started_at or now
-            if arm.reason in owed and not stopped:
-                values = {"endpoint": Endpoint.STOPPED, "reason": reason, "started_at": started}
-                update_arm(database, run_id, name, **values, **broken)
-                stopped = True
-            elif arm.reason == UnexecutedReason.NOT_STARTED:
-                update_arm(database, run_id, name, reason=UnexecutedReason.SEAL_BROKEN)
+        for repeat in repeats_of(database, rows.run):
+            _break_arms(database, repeat, now)
     raise FaultError(f"run {run_id}: {PLAN_CHANGED}: {reason}")
+
+
+def _break_arms(database: Database, run_id: int, now: str) -> None:
+    """The first arm that is owed something stops at the broken seal; its companion never starts."""
+    owed = (StopReason.INTERRUPTED, UnexecutedReason.NOT_STARTED)
+    stopped = False
+    for arm in load_run(database, run_id).arms:
+        name, started = ArmName(arm.name), arm.started_at or now
+        if arm.reason in owed and not stopped:
+            values = {"endpoint": Endpoint.STOPPED, "reason": StopReason.SEAL_BROKEN}
+            ended = {"started_at": started, "detail": PLAN_CHANGED, "ended_at": now}
+            update_arm(database, run_id, name, **values, **ended)
+            stopped = True
+        elif arm.reason == UnexecutedReason.NOT_STARTED:
+            update_arm(database, run_id, name, reason=UnexecutedReason.SEAL_BROKEN)

@@ -37,7 +37,7 @@ class Work:
     now: Callable[[], str]
     resend_in_doubt: bool = False
     tapes: dict[int, Tape] = field(default_factory=dict)
-    """Verified once, by run: both arms of a command replay the very same tape."""
+    """Verified once, by the run that captured it: all arms of a command replay the very same."""
 
 
 class Owed(Enum):

@@ -1,37 +1,28 @@
-"""The sections on resources, read after quality: J, comparable runs, and fitted rules."""
+"""The section on resources, read after quality: what J and the comparable runs cost."""
 
 from fractions import Fraction
 
 import numpy as np
 
-from revereval.analysis.boundaries import Success, success
-from revereval.analysis.fitting import Fit, fit, hindsight, leave_one_source_out
-from revereval.analysis.frames import Frame, counted, frame
+from revereval.analysis.boundaries import success
+from revereval.analysis.frames import counted
 from revereval.analysis.resources import (
-    Expenditure,
     Pairs,
     Usage,
     comparable_rows,
-    expenditure,
     joint_rows,
     pairs,
+    per_run,
     priced,
+    sum_known,
 )
-from revereval.analysis.selector import (
-    ALWAYS_FULL,
-    ALWAYS_PROJECTED,
-    number_text,
-    parse_rule,
-    selected,
-)
-from revereval.analysis.study import Study, tasks_of
+from revereval.analysis.study import Study
 from revereval.errors import InputError
 from revereval.report.section import (
     UNKNOWN,
     Section,
     Table,
     count,
-    names,
     ratio,
     signed,
 )
@@ -63,8 +54,9 @@ def resources_section(study: Study) -> Section:
         *pair_tables(study, comparable),
     ]
     sentences = [
-        f"J, the runs with F and P correct, is {count(joint.runs)} of {count(study.whole.runs)}"
-        f"{_strict_joint(study)}; {count(comparable.runs)} are comparable.",
+        f"J, the runs with F and P correct, is {count(joint.of_runs)} of "
+        f"{count(study.whole.runs)}{_strict_joint(study)}; {count(comparable.of_runs)} are "
+        "comparable.",
         *_joint_sentences(study, joint),
     ]
     return Section("resources", "Conditional resources", sentences, tables, [CONDITIONAL])
@@ -94,7 +86,8 @@ def pair_tables(study: Study, one: Pairs) -> list[Table]:
     order = sorted(rows, key=lambda row: (one.ratios[row], row))
     return [
         Table(
-            "Suffix and logical tokens of each comparable pair, by P / F", *_tokens(study, order)
+            "Suffix and logical tokens of each comparable pair, by P / F",
+            *_tokens(study, one, order),
         ),
         *_requests(study, order),
     ]
@@ -103,15 +96,15 @@ def pair_tables(study: Study, one: Pairs) -> list[Table]:
 _QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
-def _tokens(study: Study, rows: list[int]) -> tuple[list[str], list[list[str]]]:
+def _tokens(study: Study, one: Pairs, rows: list[int]) -> tuple[list[str], list[list[str]]]:
     table, cells = study.table, []
     fitting = study.fitting
     for row in rows:
         f, p = (table.arms[arm].suffix_tokens[row] for arm in ArmName)
         prefix = table.prefix_tokens[row]
         logical = [UNKNOWN if np.isnan(prefix) else count(int(prefix + x)) for x in (f, p)]
-        marked = "yes" if fitting is not None and fitting[row] else ""
-        tokens = [count(int(f)), count(int(p)), ratio(float(p / f), 2)]
+        marked = "yes" if fitting is not None and fitting.rows[row] else ""
+        tokens = [count(int(f)), count(int(p)), ratio(float(one.ratios[row]), 2)]
         cells.append([table.task.text(row), marked, *tokens, *logical])
     return ["task", "fitting", "F", "P", "P / F", "F logical", "P logical"], cells
 
@@ -140,8 +133,8 @@ def _pair_rows(sets: list[Pairs]) -> tuple[list[str], list[list[str]]]:
     f, p = ArmName.F, ArmName.P
     usage = [one.usage for one in sets]
     rows = [
-        row("runs", *(count(one.runs) for one in sets)),
-        row("left out: tokens unknown", *(count(one.unknown_tokens) for one in sets)),
+        row("runs with known tokens", *(count(one.runs) for one in sets)),
+        row("left out: tokens unknown", *(count(one.of_runs - one.runs) for one in sets)),
         row("F suffix tokens", *(count(u[f].suffix_tokens) for u in usage)),
         row("P suffix tokens", *(count(u[p].suffix_tokens) for u in usage)),
         row("P − F", *(signed(one.difference) for one in sets)),
@@ -162,15 +155,19 @@ def _pair_rows(sets: list[Pairs]) -> tuple[list[str], list[list[str]]]:
 def logical_ratio(one: Pairs) -> float | None:
     """Σ logical P over Σ logical F; unknown where a prefix is."""
     f, p = one.logical[ArmName.F], one.logical[ArmName.P]
-    return None if f is None or p is None or not f else p / f
+    return None if f is None or p is None or not f else float(p / f)
 
 
 def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
     found = []
     if joint.largest_saving is not None:
         row = joint.largest_saving
-        f, p = (study.table.arms[arm].suffix_tokens[row] for arm in ArmName)
-        saved = int(f - p)
+        its_run = joint.rows & (study.table.run == study.table.run[row])
+        f, p = (
+            sum_known(study.table, study.table.arms[arm].suffix_tokens, its_run) or Fraction(0)
+            for arm in ArmName
+        )
+        saved = f - p
         found.append(
             f"The largest saving is {study.table.name(row)}, {count(saved)} suffix tokens; the "
             f"other pairs together differ by {signed(joint.difference + saved)}."
@@ -189,6 +186,7 @@ def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
             "Logical ratios of single pairs need each pair's own prefix and are unknown; the "
             "ratios of single pairs here are of suffix tokens."
         )
+    found.append(f"P − F of J costs {cost_algebra(joint)}, prices a token left open.")
     if joint.sign_p is not None:
         found.append("The sign test describes these pairs; it is no test of a population.")
     return found
@@ -200,18 +198,23 @@ def _without_largest(study: Study, joint: Pairs, row: int) -> str:
     total = joint.prefix_tokens
     if f is None or p is None or total is None:
         return ""
-    row_f, row_p = (int(study.table.arms[arm].suffix_tokens[row]) for arm in ArmName)
+    its_run = joint.rows & (study.table.run == study.table.run[row])
+    row_f, row_p = (
+        float(per_run(study.table, study.table.arms[arm].suffix_tokens, its_run)[0])
+        for arm in ArmName
+    )
+    f_rest, p_rest = float(f) - row_f, float(p) - row_p
 
     def rest(prefix: float) -> str:
-        return ratio((p - row_p - prefix) / (f - row_f - prefix)) if f - row_f > prefix else UNKNOWN
+        return ratio((p_rest - prefix) / (f_rest - prefix)) if f_rest > prefix else UNKNOWN
 
     own = study.table.prefix_tokens[row]
     if not np.isnan(own):
         return f"Without it the logical ratio of sums is {rest(float(own))}."
-    mean = total / float(joint.runs)
     return (
-        f"Without it the logical ratio of sums lies between {rest(0)} and {rest(total)}, whatever "
-        f"its share of the prefix total; at the mean prefix it is {rest(mean)}."
+        f"Without it the logical ratio of sums lies between {rest(0)} and {rest(float(total))}, "
+        "whatever its share of the prefix total; at the mean prefix it is "
+        f"{rest(float(total / joint.runs))}."
     )
 
 
@@ -267,130 +270,3 @@ def cost_algebra(one: Pairs) -> str:
         difference = UNKNOWN if f is None or p is None else signed(p - f)
         parts.append(f"({difference})·{symbol}")
     return " + ".join(parts)
-
-
-def policy_section(study: Study) -> Section:
-    """Always full, always projected and the rule, on the comparable runs of each frame."""
-    tables = [
-        _policy_table(study, within, variant.name)
-        for variant in study.variants
-        if variant.outcomes is study.outcomes  # an outcome taken as unknown has no spending
-        for base in study.frames
-        if (within := study.within(base, variant))
-    ]
-    return Section(
-        "selector",
-        "What each policy spends",
-        ["Failures and suffix tokens on the comparable runs of each frame."],
-        tables,
-        [CONDITIONAL],
-    )
-
-
-def _policy_table(study: Study, within: Frame, variant: str) -> Table:
-    costs = _policies(study, study.outcomes, within)
-    rows = [
-        [*_cost_cells(cost, costs[0]), failures]
-        for cost, failures in zip(costs, _strict_failures(study, within), strict=True)
-    ]
-    columns = ["policy", "N", "failures", "suffix tokens", "minus full", "strict failures"]
-    name = within.name if "without" in within.name else f"{within.name}, {variant}"
-    return Table(f"Policies on the comparable runs of {name}", columns, rows)
-
-
-def _policies(study: Study, outcomes: Success, within: Frame) -> list[Expenditure]:
-    rows = comparable_rows(outcomes, within)
-    comparable = frame(study.table, "comparable", rows)
-    rules = [parse_rule(ALWAYS_FULL), parse_rule(ALWAYS_PROJECTED)]
-    rules += [study.question.rule] if study.question.rule else []
-    return [
-        expenditure(study.table, outcomes, rows, selected(study.table, rule, comparable), str(rule))
-        for rule in rules
-    ]
-
-
-def _strict_failures(study: Study, within: Frame) -> list[str]:
-    try:
-        strict = success(study.table, Contract.STRICT, study.question.definition)
-    except InputError:
-        return [UNKNOWN] * (3 if study.question.rule else 2)
-    return [count(cost.failures) for cost in _policies(study, strict, within)]
-
-
-def _cost_cells(cost: Expenditure, full: Expenditure) -> list[str]:
-    known = cost.suffix_tokens is not None and full.suffix_tokens is not None
-    minus = (cost.suffix_tokens or 0) - (full.suffix_tokens or 0)
-    return [
-        cost.policy, count(cost.runs), count(cost.failures), count(cost.suffix_tokens),
-        signed(minus) if known else UNKNOWN,
-    ]  # fmt: skip
-
-
-def hindsight_section(study: Study) -> Section:
-    """The threshold chosen after the fact, and leave one source group out."""
-    feature = study.question.feature
-    best = hindsight(study.table, study.outcomes, study.whole, feature)
-    folds = leave_one_source_out(study.table, study.outcomes, study.whole, feature)
-    rows = [
-        ["hindsight threshold", str(best.rule), *_spent(best.cost)],
-        ["leave one source group out", f"{folds.folds} folds", *_spent(folds.held_out)],
-    ]
-    thresholds = [[number_text(value), count(number)] for value, number in folds.thresholds]
-    return Section(
-        "fit",
-        "What hindsight would have chosen",
-        [
-            "Fewest failures first, then fewest suffix tokens, on the comparable runs of all "
-            "boundaries: chosen after seeing every outcome, so it is a limit and not a result."
-        ],
-        [
-            Table("Thresholds on comparable runs", _CHOICES, rows),
-            Table("Thresholds that the folds choose", [f"{feature} >=", "folds"], thresholds),
-        ],
-    )
-
-
-_CHOICES = ("choice", "rule", "N", "failures", "suffix tokens")
-_TRACE = ("index", "rule", "objective", "totals", "")
-
-
-def _spent(cost: Expenditure) -> list[str]:
-    return [count(cost.runs), count(cost.failures), count(cost.suffix_tokens)]
-
-
-def fitted(study: Study) -> tuple[Fit, Frame]:
-    """The fit on the table's fitting rows. Raises InputError where it marks none."""
-    if study.table.fitting is None or not study.table.fitting.any():
-        raise InputError(study.table.source, "fitting", "no row is marked: nothing to fit on")
-    rows = frame(study.table, "fitting rows", study.whole.rows & study.table.fitting)
-    return fit(study.table, study.outcomes, rows), rows
-
-
-def fit_section(study: Study) -> Section:
-    """The fitter's choice, its ties and its whole trace."""
-    found, rows = fitted(study)
-    trace = [
-        [
-            str(one.index),
-            str(one.rule),
-            ratio(one.objective, 4),
-            ratio(one.totals_ratio, 4),
-            "rejected: harm" if one.rejected else "tied first" if one in found.ties else "",
-        ]
-        for one in found.trace
-    ]
-    tied = ", ".join(f"{one.index} ({one.rule})" for one in found.ties)
-    rejected = sum(one.rejected for one in found.trace)
-    return Section(
-        "fit",
-        "The fitted rule",
-        [
-            f"Fitted on {count(rows.runs)} runs: {names(tasks_of(study.table, rows.rows))}.",
-            f"{len(found.trace)} candidates, {rejected} rejected for observed harm, "
-            f"{len(found.ties)} at the minimum: {tied}. The first wins.",
-            f"Chosen: P where {found.best.rule}; objective {ratio(found.best.objective, 4)}, "
-            f"ratio of totals on the same rows {ratio(found.best.totals_ratio, 4)}.",
-        ],
-        [Table("Trace, in order of enumeration", _TRACE, trace)],
-        ["The objective is what was minimised on these rows; it is no estimate for others."],
-    )

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from revereval.analysis import flow as flows
-from revereval.analysis.boundaries import PRIMARY, STATES, success
+from revereval.analysis.boundaries import STATES, success
 from revereval.analysis.bounds import Contrast, Interval, complete_case, contrast
 from revereval.analysis.frames import Frame
 from revereval.analysis.selector import Harm, Rule, Selection, number_text, selection
@@ -241,7 +241,7 @@ def _named_frames(study: Study) -> list[tuple[Frame, str]]:
         if study.held_out(frame):
             note = "held out"
         else:
-            note = "fit unknown" if study.fitting is None else "fitted on some of it"
+            note = "fit unknown" if study.fitting is None else "not held out"
         named.append((frame, f"{frame.name} ({note})"))
     return named
 
@@ -253,8 +253,11 @@ def _fitted_sentence(study: Study) -> str:
             "What the rule was fitted on is unknown: the table has no `fitting` column and the "
             "rule no file, so nothing here is held out."
         )
-    tasks = tasks_of(study.table, fitting & study.whole.rows)
+    tasks = tasks_of(study.table, fitting.rows & study.whole.rows)
     text = f"Fitted on {len(tasks)} tasks of this table: {names(tasks)}."
+    doubtful = tasks_of(study.table, fitting.doubtful & ~fitting.rows & study.whole.rows)
+    if doubtful:
+        text += f" Whether on {names(doubtful)} too is unknown, so that they are not held out."
     if study.question.fitted_on is not None:
         others = study.question.fitted_on - set(study.table.task.values)
         text += f" {len(others)} more that it was fitted on are not in the table." if others else ""
@@ -271,6 +274,10 @@ def _chosen_sentences(study: Study, found: Selection) -> list[str]:
     ]
 
 
+def _state(code: int) -> str:
+    return STATES[code] if code >= 0 else UNKNOWN
+
+
 _MOST_CONTRIBUTIONS = 40
 
 
@@ -284,7 +291,8 @@ def _contributions(study: Study, found: Selection) -> tuple[list[str], list[list
 
 
 def _contribution(study: Study, found: Selection, row: int) -> list[str]:
-    endpoints = [STATES[study.table.arms[arm].endpoints[PRIMARY][row]] for arm in ArmName]
+    contract = study.question.contract
+    endpoints = [_state(study.table.arms[arm].endpoints[contract][row]) for arm in ArmName]
     feature = found.rule.feature
     value = "" if feature is None else number_text(float(study.table.features[feature][row]))
     interval = Interval(Fraction(int(found.low[row])), Fraction(int(found.high[row])))

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ class _Row(Strict):
 
 
 class _RuleFile(Strict):
-    version: int
+    version: Literal[1]
     rule: str
     fitted_on: Annotated[list[_Row], Field(min_length=1)]
     objective: str
@@ -94,13 +94,20 @@ def _read_of(study: Study, row: int) -> dict[str, str]:
     return {**{name: repr(float(value)) for name, value in read.items()}, "success": success}
 
 
-def load_rule(text: str) -> tuple[Rule, frozenset[str] | None]:
-    """A rule as text, or the file that holds a fitted one, with the tasks it was fitted on.
+class LoadedRule(NamedTuple):
+    rule: Rule
+    tasks: frozenset[str] | None
+    """What its file says it was fitted on; None for a rule without a file."""
+    groups: frozenset[str] | None
+
+
+def load_rule(text: str) -> LoadedRule:
+    """A rule as text, or the file that holds a fitted one with what it was fitted on.
 
     Raises InputError: no such rule, or a file whose digest is not that of what it says.
     """
     if not text.endswith(".json"):
-        return parse_rule(text), None
+        return LoadedRule(parse_rule(text), None, None)
     path = Path(text)
     try:
         raw = strict_json(path.read_text("utf-8"))
@@ -113,4 +120,8 @@ def load_rule(text: str) -> tuple[Rule, frozenset[str] | None]:
     stated = raw.pop("digest")
     if digest(raw) != stated:
         raise InputError(path, "digest", "not that of the file's content: it was changed")
-    return parse_rule(found.rule), frozenset(row.task_id for row in found.fitted_on)
+    return LoadedRule(
+        parse_rule(found.rule),
+        frozenset(row.task_id for row in found.fitted_on),
+        frozenset(row.source_group for row in found.fitted_on),
+    )

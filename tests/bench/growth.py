@@ -4,9 +4,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from revereval.cli.execution import started
+from revereval.cli.execution import How, started
 from revereval.pair.run import run_pair
 from tests.bench.synthetic import make_task
+
+NEW = How(new=True, resend=False, arms=True)
 
 OBSERVATION_KIB = 12
 AIM = 6.0
@@ -43,10 +45,7 @@ def _bytes(folder: Path, tasks: Path, name: str, limits: str, projection: str) -
     config = folder / f"{name}.toml"
     config.write_text(f"[limits]\n{limits}\n[projection]\n{projection}\n")
     ledger = folder / f"{name}.sqlite"
-    with started("long-read", config, ledger, tasks, new=True, resend=False, arms=True) as (
-        work,
-        run_id,
-    ):
+    with started("long-read", config, ledger, tasks, NEW) as (work, run_id):
         run_pair(work, run_id)
     with sqlite3.connect(ledger) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

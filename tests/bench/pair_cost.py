@@ -20,13 +20,15 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from revereval.cli.execution import started
+from revereval.cli.execution import How, started
 from revereval.ledger.blobs import request_parts
 from revereval.ledger.database import Database
 from revereval.ledger.runs import create_run, load_run
 from revereval.ledger.tables import Request, table
 from revereval.pair.run import plan_row, run_pair
 from revereval.provider.body import join
+
+NEW = How(new=True, resend=False, arms=True)
 
 TASKS = ("h11-states", "packaging-specifiers", "markdown-it-lists")
 ROUNDS = 7
@@ -65,10 +67,7 @@ def _compare(folder: Path, url: str, task: str) -> str:
     ledger = folder / f"{task}.sqlite"
     ours: list[Cost] = []
     bare: list[Cost] = []
-    with started(task, config, ledger, Path("tasks"), new=True, resend=False, arms=True) as (
-        work,
-        run_id,
-    ):
+    with started(task, config, ledger, Path("tasks"), NEW) as (work, run_id):
         run_pair(work, run_id)
         bodies = _bodies(work.database, run_id)
         loop = _BareLoop(folder / f"{task}.bare.sqlite", url)

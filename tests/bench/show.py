@@ -8,10 +8,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from revereval.cli.execution import started
+from revereval.cli.execution import How, started
 from revereval.ledger.database import Database
 from revereval.ledger.show import run_facts
 from revereval.pair.run import run_pair
+
+NEW = How(new=True, resend=False, arms=True)
 
 ROUNDS = 9
 AIM = 2.0
@@ -54,10 +56,7 @@ def _query(ledger: Path) -> float:
 def _ledger(folder: Path, runs: int) -> Path:
     """One real run, copied row by row."""
     path = folder / f"{runs}.sqlite"
-    with started("h11-framing", None, path, Path("tasks"), new=True, resend=False, arms=True) as (
-        work,
-        run_id,
-    ):
+    with started("h11-framing", None, path, Path("tasks"), NEW) as (work, run_id):
         run_pair(work, run_id)
     with sqlite3.connect(path) as connection:
         for table in _TABLES:

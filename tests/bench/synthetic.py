@@ -19,7 +19,9 @@ def make_task(folder: Path, files: int, kib: int) -> Path:
         f'"{path}" = "{hashlib.sha256(text.encode()).hexdigest()}"' for path, text in texts.items()
     ]
     (group / "source.toml").write_text(
-        'package = "made-up"\nversion = "1.0"\nsplit = "development"\n[files]\n' + "\n".join(digests) + "\n"
+        'package = "made-up"\nversion = "1.0"\nsplit = "development"\n[files]\n'
+        + "\n".join(digests)
+        + "\n"
     )
     spans = [
         f'[[evidence.total]]\nfile = "{path}"\nline = 20\nspan = "{_line(number, 19)}"'

@@ -36,7 +36,7 @@ def test_the_commands_are_the_designs() -> None:
         "capture", "run-pair", "serve-scripted",
         "tasks list", "tasks show", "tasks fetch", "tasks verify",
         "tasks lint", "tasks new", "tasks settle",
-        "ledger show", "ledger audit", "ledger export",
+        "ledger show", "ledger audit", "ledger export", "ledger import",
         "analyze all", "analyze frame", "analyze bounds", "analyze selector", "analyze resources",
         "analyze fit", "analyze censoring",
     }  # fmt: skip

@@ -120,6 +120,7 @@ class Build:
                 "allowed_requests": 12, "allowed_archive_calls": 3 - calls,
                 "allowed_metered_tokens": None,
             },
+            repeats=1,
         )  # fmt: skip
         boundary_id = runs.load_run(self.database, run_id).run.boundary_request_id
         for name, script in arms.items():
@@ -180,7 +181,8 @@ def write_tasks(folder: Path) -> Path:
     group = folder / "made-up-group"
     group.mkdir(parents=True)
     (group / "source.toml").write_text(
-        f'package = "made-up"\nversion = "1"\nsplit = "development"\n[files]\n"a.py" = "{sha256_hex(LONG.encode())}"\n'
+        'package = "made-up"\nversion = "1"\nsplit = "development"\n'
+        f'[files]\n"a.py" = "{sha256_hex(LONG.encode())}"\n'
     )
     (group / "what-is-x.toml").write_text(
         'prompt = "What is x?"\nreads = 1\n[keys]\nx = "integer"\n[premises]\n'
