@@ -139,20 +139,25 @@ def read(files: Mapping[str, str], call: Call) -> ToolResult:
     text = files.get(path)
     if text is None:
         return _error(call, "denied_access", "not one of the listed files")
-    lines = _lines(text)
-    if type(offset) is not int or not 1 <= offset <= len(lines):
-        return _error(call, "bad_arguments", f"offset must be from 1 to {len(lines)}")
-    return ToolResult(call, _page(lines, offset, limit))
+    lines = len(_lines(text))
+    if type(offset) is not int or not 1 <= offset <= lines:
+        return _error(call, "bad_arguments", f"offset must be from 1 to {lines}")
+    return ToolResult(call, _page(text, offset, limit))
 
 
 @lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
-    """The lines of a file, kept for the next page or arm; not to be changed."""
+    """The lines of a file, kept for its next page; not to be changed."""
     return text.removesuffix("\n").split("\n")
 
 
-def _page(lines: list[str], offset: int, limit: int) -> str:
-    """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so."""
+@lru_cache(maxsize=64)
+def _page(text: str, offset: int, limit: int) -> str:
+    """Whole lines up to both limits, then how to continue; an overlong line is cut, and says so.
+
+    Kept for the arms, which read again what the capture has read.
+    """
+    lines = _lines(text)
     end = min(len(lines), offset - 1 + limit)
     shown = "\n".join(lines[offset - 1 : end])
     notes = []

@@ -19,15 +19,15 @@ from revereval.terms import ArmName, Endpoint, StopReason, UnexecutedReason
 
 def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
     """The plan as a row of the ledger."""
-    config, task = plan.config, plan.task
+    config, task, planned = plan.config, plan.task, plan.document
     return {
         "digest": plan.digest,
-        "document": canonical_bytes(plan.document).decode(),
+        "document": canonical_bytes(planned).decode(),
         "task_id": task.id,
         "source_group": task.source.group,
-        "task_digest": task.digest,
-        "snapshot_digest": task.source.snapshot_digest,
-        "gold_digest": task.gold_digest,
+        "task_digest": planned["task"]["digest"],
+        "snapshot_digest": planned["snapshot_digest"],
+        "gold_digest": planned["gold_digest"],
         "provider": config.provider.kind,
         "model": config.provider.model,
         "seed": config.seed,
@@ -35,7 +35,7 @@ def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
         "companion": config.companion,
         "endpoint_definition": config.endpoint,
         "contract": config.contract,
-        "fitting": plan.document["fitting"],
+        "fitting": planned["fitting"],
         "created_at": now,
     }
 
