@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -32,6 +33,20 @@ def canonical_bytes(value: object) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def flat_bytes(texts: Mapping[str, str]) -> bytes:
+    """`canonical_bytes` of an object whose values are texts; a long text is made JSON once.
+
+    A tool result is one, and the same file is read by the capture, by F, by P and by P again.
+    """
+    fields = [_text_bytes(key) + b":" + _text_bytes(texts[key]) for key in sorted(texts)]
+    return b"{" + b",".join(fields) + b"}"
+
+
+@lru_cache(maxsize=128)
+def _text_bytes(text: str) -> bytes:
+    return canonical_bytes(text)
 
 
 def sha256_hex(data: bytes) -> str:

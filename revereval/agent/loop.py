@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from revereval.agent.tools import ReadOnlyTools, ToolResult
-from revereval.provider.body import Body, Item
+from revereval.provider.body import Body, Item, RunningDigest
 from revereval.provider.wire import Reply, Wire
 
 
@@ -18,10 +18,11 @@ class Conversation:
     """(index in `items`, result) of every observation, in order."""
     call_ids: set[str] = field(default_factory=set)
     turns: int = 0
+    running: RunningDigest = field(default_factory=RunningDigest)
 
     @property
     def body(self) -> Body:
-        return Body(self.head, tuple(self.items))
+        return Body(self.head, tuple(self.items), self.running)
 
     def add_reply(self, reply: Reply) -> None:
         self.items.extend(reply.items)

@@ -87,4 +87,7 @@ class Conversing:
         """Run the loop from the opening. Raises StageEnded, SignalledError."""
         plan = self.work.plan
         tools = ReadOnlyTools(self.snapshot.files, Archive(plan.config.projection.archive_calls))
-        return answer(Conversation(plan.head, plan.opening), plan.wire, self.gate, tools)
+        conversation = Conversation(plan.head, plan.opening)
+        if self.tape:
+            conversation.running = self.tape.boundary.running
+        return answer(conversation, plan.wire, self.gate, tools)

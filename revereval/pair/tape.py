@@ -12,7 +12,7 @@ from revereval.ledger.blobs import BlobChangedError, get_blob, request_parts
 from revereval.ledger.database import Database
 from revereval.ledger.runs import RunRows, load_run
 from revereval.ledger.seal import chain, seal
-from revereval.provider.body import Body, Item, join
+from revereval.provider.body import Body, Item, RunningDigest
 from revereval.terms import Stage, StopReason
 
 
@@ -102,12 +102,13 @@ def _verified(connection: Connection, rows: RunRows, taped: Sequence[Any]) -> Ta
     run, plan = rows.run, rows.plan
     exchanges, digests, boundary = [], [], None
     known: dict[int, bytes] = {}
+    running = RunningDigest()
     for row in taped:
         head, items = request_parts(connection, row.id, known)
-        if sha256_hex(join(head, items)) != row.digest:
+        if running.of(head, items) != row.digest:
             raise SealBrokenError(f"the bytes of request {row.position} have changed")
         if row.id == run.boundary_request_id:
-            boundary = _parsed(head, items)
+            boundary = _parsed(head, items, running)
             continue
         reply = get_blob(connection, row.reply_blob_id)
         exchanges.append(Exchange(row.id, row.digest, reply))
@@ -125,11 +126,11 @@ WHERE run_id = ? AND stage = ? ORDER BY position
 """
 
 
-def _parsed(head: bytes, items: list[bytes]) -> Body:
-    return Body(head, tuple(Item(json.loads(item)) for item in items))
+def _parsed(head: bytes, items: list[bytes], running: RunningDigest) -> Body:
+    return Body(head, tuple(Item(json.loads(item), item) for item in items), running)
 
 
 def load_body(database: Database, request_id: int) -> Body:
     """A recorded request's body. Raises BlobChangedError."""
     with database.reading() as connection:
-        return _parsed(*request_parts(connection, request_id))
+        return _parsed(*request_parts(connection, request_id), RunningDigest())

@@ -90,9 +90,8 @@ def _observation(result: ToolResult) -> Observation:
 
 def blanked(body: Body, wire: Wire) -> Body:
     """The body with every tool-result text empty: what F's and P's first requests must share."""
-    changed = {
-        index: wire.with_text(item, "")
-        for index, item in enumerate(body.items)
-        if wire.result_text(item.value) is not None
-    }
-    return body.with_items(changed)
+    items = (
+        item if wire.result_text(item.value) is None else wire.with_text(item, "")
+        for item in body.items
+    )
+    return Body(body.head, tuple(items))
