@@ -49,6 +49,8 @@ class NewRequest:
     item_count: int
     edits: Sequence[tuple[int, bytes]]
     newly_projected: int
+    blanked_digest: str | None = None
+    """Digest with tool-result text blanked, for the first suffix request of an arm."""
     observations: Sequence[NewObservation] = ()
     decisions: Sequence[NewDecision] = ()
 
@@ -102,7 +104,8 @@ class StageRecorder:
     stage: Stage
     now: Callable[[], str]
     """ISO 8601 time in UTC."""
-    _blob_ids: dict[bytes, int] = field(default_factory=dict)
+    _head_ids: dict[bytes, int] = field(default_factory=dict)
+    """Blob ids of heads: all requests of a stage have the same."""
 
     def intend(self, request: NewRequest) -> tuple[int, int]:
         """Record a request and the intent of its first attempt; returns both ids."""
@@ -140,22 +143,29 @@ class StageRecorder:
     def note(self, request: NewRequest) -> None:
         """Record the observations and decisions of a request that is never sent."""
         with self.database.transaction():
-            self._note(request)
+            self._note(request, {})
 
     def first_suffix_request(self, blanked_digest: str) -> None:
-        """Record the first suffix request with tool-result text blanked, and whether both match."""
-        mine, other = ("f", "p") if self.stage is Stage.F else ("p", "f")
+        """Record a first suffix request that is not the boundary's and will never be sent."""
         with self.database.transaction():
-            self._run(
-                f"UPDATE run SET {mine}_first_request_digest = :digest, first_requests_match ="  # noqa: S608 - the columns are ours: f or p
-                f" {other}_first_request_digest = :digest WHERE id = :run",
-                {"digest": blanked_digest, "run": self.run_id},
-            )
+            self._first_suffix_request(blanked_digest)
+
+    def _first_suffix_request(self, blanked_digest: str) -> None:
+        """Its digest with tool-result text blanked, and whether both arms' match."""
+        mine, other = ("f", "p") if self.stage is Stage.F else ("p", "f")
+        self._run(
+            f"UPDATE run SET {mine}_first_request_digest = :digest, first_requests_match ="  # noqa: S608 - the columns are ours: f or p
+            f" {other}_first_request_digest = :digest WHERE id = :run",
+            {"digest": blanked_digest, "run": self.run_id},
+        )
 
     def prepare(self, request: NewRequest) -> int:
         """Record a request without an attempt, in the caller's transaction; returns its id."""
-        self._note(request)
-        edits = [(index, self._blob(data)) for index, data in request.edits]
+        driver, head = self.database.driver, request.head
+        edits = [(index, put_blob(driver, data)) for index, data in request.edits]
+        self._note(request, dict(edits))
+        if head not in self._head_ids:
+            self._head_ids[head] = put_blob(driver, head)
         row = {
             "run_id": self.run_id,
             "stage": self.stage.value,
@@ -163,7 +173,7 @@ class StageRecorder:
             "digest": request.digest,
             "size_bytes": request.size_bytes,
             "metered_tokens": request.metered_tokens,
-            "head_blob_id": self._blob(request.head),
+            "head_blob_id": self._head_ids[head],
             "base_id": request.base_id,
             "item_count": request.item_count,
             "edits": edits_json(edits),
@@ -174,11 +184,15 @@ class StageRecorder:
         }
         return self._run(_NEW_REQUEST, row)
 
-    def _note(self, request: NewRequest) -> None:
+    def _note(self, request: NewRequest, stored: Mapping[int, int]) -> None:
+        """stored: blob ids of items by their index; the others are stored here."""
+        if request.blanked_digest is not None:
+            self._first_suffix_request(request.blanked_digest)
         key = {"run_id": self.run_id, "stage": self.stage.value}
         at = {**key, "request_position": request.position}
         for new in request.observations:
-            row = {**vars(new), **at, "item_blob_id": self._blob(new.item)}
+            blob_id = stored.get(new.item_index) or put_blob(self.database.driver, new.item)
+            row = {**vars(new), **at, "item_blob_id": blob_id}
             self._run(_NEW_OBSERVATION, row)
             if new.archive is not None:
                 outcome, remaining = new.archive
@@ -200,12 +214,6 @@ class StageRecorder:
         closed = {"ended_at": self.now(), "reply_blob_id": blob_id, "row_id": attempt_id}
         self._run(_CLOSE, {**vars(outcome), "state": outcome.state.value, **closed})
         return blob_id
-
-    def _blob(self, data: bytes) -> int:
-        """The blob id of an item or head; what this stage stored before is not looked up again."""
-        if data not in self._blob_ids:
-            self._blob_ids[data] = put_blob(self.database.driver, data)
-        return self._blob_ids[data]
 
     def _run(self, statement: str, values: Mapping[str, Any]) -> int:
         return sql.run(self.database.driver, statement, values)

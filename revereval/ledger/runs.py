@@ -98,8 +98,9 @@ def _new_run(database: Database, plan: Mapping[str, Any]) -> int:
 
 
 def update_run(database: Database, run_id: int, **values: Any) -> None:
+    """values: columns, or `answer`: the bytes of the answer, stored with them."""
     with database.transaction():
-        _update_run(database, run_id, values)
+        _update_run(database, run_id, _columns(database, values))
 
 
 def _update_run(database: Database, run_id: int, values: Mapping[str, Any]) -> None:
@@ -108,14 +109,17 @@ def _update_run(database: Database, run_id: int, values: Mapping[str, Any]) -> N
 
 
 def update_arm(database: Database, run_id: int, name: ArmName, **values: Any) -> None:
-    statement = update_sql("arm", values, "run_id = :row_run AND name = :row_name")
+    """values: as for `update_run`."""
     with database.transaction():
-        sql.run(database.driver, statement, {**values, "row_run": run_id, "row_name": name})
+        row = _columns(database, values)
+        statement = update_sql("arm", row, "run_id = :row_run AND name = :row_name")
+        sql.run(database.driver, statement, {**row, "row_run": run_id, "row_name": name})
 
 
-def store_blob(database: Database, data: bytes) -> int:
-    with database.transaction():
-        return put_blob(database.driver, data)
+def _columns(database: Database, values: dict[str, Any]) -> dict[str, Any]:
+    if "answer" in values:
+        values["answer_blob_id"] = put_blob(database.driver, values.pop("answer"))
+    return values
 
 
 def in_doubt(database: Database, run_id: int, stage: Stage, now: str) -> bool:

@@ -27,8 +27,8 @@ def run(driver: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -
 
     Texts that SQLite could not hold are escaped: a paid reply is recorded whatever it holds.
     """
-    texts = {name: escaped(value) for name, value in values.items() if type(value) is str}
-    return driver.execute(statement, {**values, **texts}).lastrowid or 0
+    held = {name: escaped(value) if type(value) is str else value for name, value in values.items()}
+    return driver.execute(statement, held).lastrowid or 0
 
 
 def rows(driver: sqlite3.Connection, query: str, *values: Any) -> list[Any]:

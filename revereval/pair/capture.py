@@ -4,7 +4,7 @@ from typing import Any
 
 from revereval.canonical import utf8
 from revereval.ledger.blobs import BlobChangedError
-from revereval.ledger.runs import load_run, store_blob, update_run, write_boundary
+from revereval.ledger.runs import load_run, update_run, write_boundary
 from revereval.pair.ending import BoundaryReached, Paused, Stopped
 from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
@@ -66,7 +66,7 @@ def _converse(conversing: Conversing) -> None:
             capture_outcome=CaptureOutcome.FINISHED,
             capture_reason=None,
             capture_detail="",
-            answer_blob_id=store_blob(work.database, utf8(text)),
+            answer=utf8(text),
             answer_extracted=scores.extracted,
             answer_strict=scores.strict,
         )

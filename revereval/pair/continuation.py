@@ -4,7 +4,7 @@ from typing import Any
 
 from revereval.canonical import utf8
 from revereval.ledger.blobs import BlobChangedError
-from revereval.ledger.runs import load_run, store_blob, update_arm
+from revereval.ledger.runs import load_run, update_arm
 from revereval.pair.ending import Capped, Paused, Stopped
 from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
@@ -115,7 +115,7 @@ def _converse(conversing: Conversing, name: ArmName) -> None:
             Endpoint.CORRECT if accepted else Endpoint.WRONG,
             None,
             "",
-            answer_blob_id=store_blob(work.database, utf8(text)),
+            answer=utf8(text),
             extracted=scores.extracted,
             strict=scores.strict,
             extracted_reason=scores.extracted_reason or "",

@@ -67,6 +67,8 @@ class Gate:
         """Observations that the ledger has."""
         self._decisions: tuple[Decision, ...] = ()
         """Of the previous request."""
+        self._blanked_digest: str | None = None
+        """Of the first suffix request, until it is completed."""
         self.meters = Meters(0, 0, 0, 0)
         """Of this stage alone: what is replayed from the tape is not in them."""
         self._last_usage: Any = None
@@ -109,9 +111,10 @@ class Gate:
     def _meet_boundary(self, tape: Tape, view: View) -> None:
         """The first suffix request must equal the boundary's but for tool-result text."""
         mine, boundary = blanked(view.body, self._wire), blanked(tape.boundary, self._wire)
-        self._recorder.first_suffix_request(mine.digest)
+        self._blanked_digest = mine.digest
         full_differs = self._stage is Stage.F and view.body.digest != tape.boundary.digest
         if full_differs or mine.digest != boundary.digest:
+            self._recorder.first_suffix_request(mine.digest)
             raise _mismatch("the boundary request", tape.boundary, view.body)
         self._base = (tape.boundary_id, tape.boundary)
         self._noted = len(view.observations)
@@ -158,6 +161,7 @@ class Gate:
 
     def _complete(self, view: View, meters: Meters, reply: Reply) -> None:
         self._viewer.completed()
+        self._blanked_digest = None
         self._decisions = tuple(view.decisions)
         self._last_usage = reply.raw_usage
         if self._index >= self._prefix:
@@ -198,6 +202,7 @@ class Gate:
             item_count=len(body.items),
             edits=edits,
             newly_projected=view.newly_projected,
+            blanked_digest=self._blanked_digest,
             observations=[
                 _new_observation(position, view)
                 for position in range(self._noted, len(view.results))

@@ -13,12 +13,8 @@ COMMITS = [
     "the look for a request in flight",
     "the boundary",
     "F begins",
-    "F's first request",
-    "F's answer",
     "F's endpoint",
     "P begins",
-    "P's first request",
-    "P's answer",
     "P's endpoint",
 ]
 """The transactions of an undisturbed run that belong to no request, in their order."""

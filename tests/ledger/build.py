@@ -85,7 +85,7 @@ class Build:
         text = turns[-1].answer
         runs.update_run(
             self.database, run_id, capture_outcome=CaptureOutcome.FINISHED, capture_reason=None,
-            capture_ended_at=NOW, answer_blob_id=runs.store_blob(self.database, utf8(text)),
+            capture_ended_at=NOW, answer=utf8(text),
             answer_extracted=text == RIGHT, answer_strict=text == RIGHT,
         )  # fmt: skip
         return run_id
@@ -138,7 +138,7 @@ class Build:
             text = script.turns[-1].answer
             strict = text == RIGHT
             values |= {
-                "answer_blob_id": runs.store_blob(self.database, utf8(text)),
+                "answer": utf8(text),
                 "extracted": RIGHT in text, "strict": strict,
                 "extracted_reason": "" if RIGHT in text else "wrong_value:x",
                 "strict_reason": "" if strict else "not_json" if RIGHT in text else "wrong_value:x",
