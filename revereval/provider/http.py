@@ -10,6 +10,7 @@ DispatchError
 import json
 import re
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -91,9 +92,11 @@ class Client:
         headers = {"content-type": "application/json", "accept-encoding": "identity"}
         if key is not None:
             headers["authorization"] = f"Bearer {key}"
+        timeout = httpx.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
+        self._timeout = timeout.as_dict()
         self._client = httpx.Client(
             headers=headers,
-            timeout=httpx.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s),
+            timeout=timeout,
             limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_S),
             # a plain connection needs no certificates; loading them takes 40 ms
             verify=self._url.scheme == "https",
@@ -107,7 +110,8 @@ class Client:
         """Send one request. Raises FailedError or AmbiguousError; both say what happened."""
         deadline = time.monotonic() + self._settings.read_timeout_s
         try:
-            with self._client.stream("POST", self._url, content=body) as response:
+            response = self._client.send(self._request(body), stream=True)
+            with closing(response):
                 data = self._read(response, deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             problem = f"cannot connect to {self._url}: {error or type(error).__name__}"
@@ -126,9 +130,24 @@ class Client:
             raise FailedError("the reply is an event stream, asked for was a plain one", 200, data)
         return RawReply(200, data, retry_after)
 
+    def _request(self, body: bytes) -> httpx.Request:
+        """As `self._client.build_request` makes it, without merging what is always the same."""
+        request = httpx.Request(
+            "POST",
+            self._url,
+            headers=self._client.headers,
+            content=body,
+            extensions={"timeout": self._timeout},
+        )
+        if self._client.cookies:
+            self._client.cookies.set_cookie_header(request)
+        return request
+
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
         chunks, size = [], 0
-        for chunk in response.iter_bytes():
+        # most replies need no decoder; one that was made in this process is read already
+        as_sent = not (response.is_stream_consumed or "content-encoding" in response.headers)
+        for chunk in response.iter_raw() if as_sent else response.iter_bytes():
             size += len(chunk)
             if size > self._settings.max_reply_bytes:
                 limit = self._settings.max_reply_bytes
