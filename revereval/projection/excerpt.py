@@ -1,5 +1,7 @@
 """The projected text of one observation: how to get it back, then its head and tail (DESIGN §3)."""
 
+from functools import lru_cache
+
 from revereval.canonical import text_digest, utf8
 
 
@@ -26,8 +28,12 @@ def _fit(text: str, limit: int) -> str:
     return data[:end].decode("utf-8", "surrogatepass")
 
 
+@lru_cache(maxsize=64)
 def projected_text(text: str, tool: str, excerpt_bytes: int) -> str:
-    """The replacement of an observation; metadata is additional to the excerpt."""
+    """The replacement of an observation; metadata is additional to the excerpt.
+
+    Kept for F, which is told at each request what could be projected and projects nothing.
+    """
     head, tail = head_and_tail(text, excerpt_bytes)
     start, end = len(head), len(text) - len(tail)
     return (
