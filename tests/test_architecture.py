@@ -128,7 +128,10 @@ def test_pure_decisions_import_nothing_that_reaches_outside(path: Path) -> None:
     assert not calls & {"open", "print", "input", "__import__", "exec", "eval"}
 
 
-LAZY = {"sqlmodel", "sqlalchemy", "httpx", "pydantic", "rich", "pyarrow", "tenacity"}
+LAZY = {
+    "sqlmodel", "sqlalchemy", "httpx", "pydantic", "rich", "pyarrow", "tenacity", "numpy",
+    "matplotlib",
+}  # fmt: skip
 START = """
 import sys
 from revereval.cli.app import main

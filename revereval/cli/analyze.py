@@ -95,7 +95,7 @@ def everything(
     """Everything the record identifies, quality before resources."""
     from revereval.report.whole import sections
 
-    study = _study(
+    study = study_of(
         file, ledger, rule, exclude, relax, contract, endpoint, feature, prices,
         joint_prefix, comparable_prefix,
     )  # fmt: skip
@@ -113,7 +113,7 @@ def frame(
     """The flow from plans to joint successes, and the endpoints."""
     from revereval.report.quality import frame_section
 
-    study = _study(file, ledger, contract=contract, endpoint=endpoint)
+    study = study_of(file, ledger, contract=contract, endpoint=endpoint)
     _print(study, [frame_section(study)], as_json)
 
 
@@ -131,7 +131,7 @@ def bounds(
     """P minus F over the whole frame: the range that the record allows."""
     from revereval.report.quality import bounds_section
 
-    study = _study(file, ledger, rule, exclude, relax, contract, endpoint)
+    study = study_of(file, ledger, rule, exclude, relax, contract, endpoint)
     _print(study, [bounds_section(study)], as_json)
 
 
@@ -150,7 +150,7 @@ def selector(
     from revereval.report.policies import policy_section
     from revereval.report.quality import selector_section
 
-    study = _study(file, ledger, rule, exclude, relax, contract, endpoint)
+    study = study_of(file, ledger, rule, exclude, relax, contract, endpoint)
     assert study.question.rule is not None
     parts = [selector_section(study, study.question.rule), policy_section(study)]
     _print(study, parts, as_json)
@@ -174,7 +174,7 @@ def resources(
     from revereval.report.policies import policy_section
     from revereval.report.quality import bounds_section
 
-    study = _study(
+    study = study_of(
         file, ledger, rule, exclude, None, contract, endpoint, FEATURE, prices,
         joint_prefix, comparable_prefix,
     )  # fmt: skip
@@ -200,7 +200,7 @@ def fit(
     from revereval.report.policies import fit_section, fitted, hindsight_section
     from revereval.report.rule_file import write_rule
 
-    study = _study(file, ledger, contract=contract, endpoint=endpoint, feature=feature)
+    study = study_of(file, ledger, contract=contract, endpoint=endpoint, feature=feature)
     found, _ = fitted(study)
     if save is not None:
         if save.suffix != ".json":
@@ -235,11 +235,11 @@ def censoring(
         found = worlds(pairs, accuracy, difficulty, simulate, seed)
         _print(None, [simulation_section(found, seed)], as_json)
         return
-    study = _study(file, ledger, contract=contract, endpoint=endpoint)
+    study = study_of(file, ledger, contract=contract, endpoint=endpoint)
     _print(study, [censoring_section(study)], as_json)
 
 
-def _study(
+def study_of(
     file: Path | None,
     ledger: Path,
     rule: str | None = None,

@@ -9,7 +9,7 @@ import typer
 import typer.main
 from typer.exceptions import TyperException
 
-from revereval.cli import analyze, ledger, run, serve, tasks
+from revereval.cli import analyze, ledger, report, run, serve, tasks
 from revereval.cli.output import note, use_safe_streams
 from revereval.errors import NothingMaySpendError, RevEvalError
 from revereval.pair.signals import SignalledError
@@ -28,6 +28,7 @@ app.command("run-pair")(run.run_pair)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(analyze.app, name="analyze")
+app.command("report")(report.report)
 app.command("serve-scripted")(serve.serve_scripted)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from revereval.cli.output import shown
+from revereval.report.plain import shown
 from revereval.errors import InputError
 from revereval.ledger.database import Database
 from revereval.ledger.repeats import repeats_of

@@ -8,27 +8,10 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
-from unicodedata import category
+
+from revereval.report.plain import shown
 
 _FIGURE = re.compile(r"[-+−]?[\d,.]+|unknown|")
-
-
-def shown(text: str) -> str:
-    """Text from models, tasks or servers, all that a terminal would act on or hide escaped.
-
-    Controls, format characters (which reorder or hide text), surrogates, line separators and
-    unassigned code points; spaces of every width stay.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() or category(character) == "Zs" else _escape(character)
-        for character in text
-    )
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode()
 
 
 def use_safe_streams() -> None:

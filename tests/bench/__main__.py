@@ -4,17 +4,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import growth, pair_cost, show, startup
+from tests.bench import analysis, growth, pair_cost, report, show, startup
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or ["pair", "startup", "show", "growth"]
     benchmarks = {
         "pair": pair_cost.run,
         "startup": startup.run,
         "show": show.run,
         "growth": growth.run,
+        "analysis": analysis.run,
+        "report": report.run,
     }
+    chosen = sys.argv[1:] or list(benchmarks)
     for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
             for row in benchmarks[name](Path(folder)):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from revereval.cli.output import shown
+from revereval.report.plain import shown
 from tests.cli.hostile import HOSTILE, SAYABLE, SHOWN, hostile_replies, replies, scripted_app
 from tests.cli.process import Scene, unsafe
 from tests.loopback import Done, Loopback, error, run_here
