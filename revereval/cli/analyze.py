@@ -148,7 +148,7 @@ def selector(
 ) -> None:
     """A rule that runs P for some boundaries, against always full."""
     from revereval.report.policies import policy_section
-    from revereval.report.quality import selector_section
+    from revereval.report.rule import selector_section
 
     study = study_of(file, ledger, rule, exclude, relax, contract, endpoint)
     assert study.question.rule is not None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from revereval.report.plain import shown
 from revereval.errors import InputError
 from revereval.ledger.database import Database
 from revereval.ledger.repeats import repeats_of
@@ -23,6 +22,7 @@ from revereval.pair.stage import Work
 from revereval.provider.http import Client
 from revereval.provider.scripted import ScriptedApp, ScriptedTransport
 from revereval.provider.settings import api_key
+from revereval.report.plain import shown
 from revereval.tasks.snapshot import Snapshot, SnapshotChangedError, open_snapshot
 
 

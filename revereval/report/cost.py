@@ -18,6 +18,7 @@ from revereval.analysis.resources import (
 )
 from revereval.analysis.study import Study
 from revereval.errors import InputError
+from revereval.report.facts import facts
 from revereval.report.section import (
     UNKNOWN,
     Section,
@@ -59,7 +60,8 @@ def resources_section(study: Study) -> Section:
         "comparable.",
         *_joint_sentences(study, joint),
     ]
-    return Section("resources", "Conditional resources", sentences, tables, [CONDITIONAL])
+    told = facts({"joint": joint, "comparable": comparable}, study.table)
+    return Section("resources", "Conditional resources", sentences, tables, [CONDITIONAL], told)
 
 
 def _strict_joint(study: Study) -> str:

@@ -1,5 +1,6 @@
 """The sections on policies: what each spends, what hindsight would choose, and fitted rules."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from revereval.analysis.boundaries import Success, success
@@ -16,30 +17,32 @@ from revereval.analysis.selector import (
 from revereval.analysis.study import Study, tasks_of
 from revereval.errors import InputError
 from revereval.report.cost import CONDITIONAL
+from revereval.report.facts import facts
 from revereval.report.section import UNKNOWN, Section, Table, count, names, ratio, signed
 from revereval.terms import Contract
 
 
 def policy_section(study: Study) -> Section:
     """Always full, always projected and the rule, on the comparable runs of each frame."""
-    tables = [
-        _policy_table(study, within, variant.name)
+    chosen = [
+        (within, variant.name, _policies(study, study.outcomes, within))
         for variant in study.variants
         if variant.outcomes is study.outcomes  # an outcome taken as unknown has no spending
         for base in study.frames
         if (within := study.within(base, variant))
     ]
+    told = [{"frame": of, "variant": name, "policies": costs} for of, name, costs in chosen]
     return Section(
         "selector",
         "What each policy spends",
         ["Failures and suffix tokens on the comparable runs of each frame."],
-        tables,
+        [_policy_table(study, *of) for of in chosen],
         [CONDITIONAL],
+        facts({"spending": told}, study.table),
     )
 
 
-def _policy_table(study: Study, within: Frame, variant: str) -> Table:
-    costs = _policies(study, study.outcomes, within)
+def _policy_table(study: Study, within: Frame, variant: str, costs: Sequence[Expenditure]) -> Table:
     rows = [
         [*_cost_cells(cost, costs[0]), failures]
         for cost, failures in zip(costs, _strict_failures(study, within), strict=True)
@@ -98,6 +101,7 @@ def hindsight_section(study: Study) -> Section:
             Table("Thresholds on comparable runs", _CHOICES, rows),
             Table("Thresholds that the folds choose", [f"{feature} >=", "folds"], thresholds),
         ],
+        facts=facts({"hindsight": best, "leave_one_source_out": folds}, study.table),
     )
 
 
@@ -145,4 +149,5 @@ def fit_section(study: Study) -> Section:
         ],
         [Table("Trace, in order of enumeration", _TRACE, trace)],
         ["The objective is what was minimised on these rows; it is no estimate for others."],
+        facts(found, study.table),
     )

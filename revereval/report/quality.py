@@ -1,17 +1,14 @@
-"""The sections on quality: the frame's flow, the whole-frame bounds, and the selector."""
+"""The sections on quality: the frame's flow and the whole-frame bounds."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 
-import numpy as np
-
 from revereval.analysis import flow as flows
-from revereval.analysis.boundaries import STATES, success
+from revereval.analysis.boundaries import success
 from revereval.analysis.bounds import Contrast, Interval, complete_case, contrast
-from revereval.analysis.frames import Frame
-from revereval.analysis.selector import Harm, Rule, Selection, number_text, selection
 from revereval.analysis.study import Study, Variant, tasks_of
 from revereval.errors import InputError
+from revereval.report.facts import facts
 from revereval.report.section import UNKNOWN, Section, Table, count, names, share, signed
 from revereval.terms import ArmName, CaptureOutcome, Contract, Endpoint, EndpointDefinition
 
@@ -79,7 +76,8 @@ def frame_section(study: Study) -> Section:
     if study.splits:
         rows = [[frame.name, count(frame.runs)] for frame in study.splits]
         tables.append(Table("Boundary runs by split", ["split", "N"], rows))
-    return Section("frame", "The frame", sentences, tables, [FIRST_PERIOD])
+    told = {"plans": study.plans, "frame": whole, "flow": found, "splits": study.splits}
+    return Section("frame", "The frame", sentences, tables, [FIRST_PERIOD], facts(told, table))
 
 
 def _plans_sentence(study: Study) -> str:
@@ -127,17 +125,20 @@ def bounds_section(study: Study) -> Section:
         f"would report. It leaves out {count(study.whole.runs - case.runs)} of "
         f"{count(study.whole.runs)} runs because of how they ended, and is no estimate.",
     ]
-    frames = [*study.frames, *study.splits]
+    by_frame = {variant.name: _contrasts(study, variant) for variant in study.variants}
+    by_contract = _by_contract(study)
+    told = {"by_frame": by_frame, "by_contract": by_contract, "complete_case": case}
     return Section(
         "bounds",
         "Quality of the whole frame",
         sentences,
         [
-            *(_bounds_table(study, frames, variant) for variant in study.variants),
-            Table("By contract and endpoint definition", *_contract_rows(study)),
+            *(_bounds_table(name, contrasts) for name, contrasts in by_frame.items()),
+            _contract_table(study, by_contract),
             Table("Complete cases only, for comparison", ["outcome", "runs"], complete),
         ],
         caveats,
+        facts(told, table),
     )
 
 
@@ -155,29 +156,48 @@ def _bounds_row(found: Contrast) -> list[str]:
     ]
 
 
-def _bounds_table(study: Study, frames: list[Frame], variant: Variant) -> Table:
-    rows = []
-    for base in frames:
+def _contrasts(study: Study, variant: Variant) -> dict[str, Contrast | None]:
+    """The contrast of each frame as a variant leaves it; None where that is nothing."""
+    found: dict[str, Contrast | None] = {}
+    for base in (*study.frames, *study.splits):
         frame = study.within(base, variant)
-        if frame is None:
-            rows.append([base.name, "0", "", "", "", ""])
-            continue
-        rows.append([base.name, *_bounds_row(contrast(study.table, variant.outcomes, frame))])
-    return Table(f"P minus F by frame, {variant.name}", ["frame", *_BOUNDS], rows)
+        known = None if frame is None else contrast(study.table, variant.outcomes, frame)
+        found[base.name] = known
+    return found
 
 
-def _contract_rows(study: Study) -> tuple[list[str], list[list[str]]]:
-    rows = []
+def _bounds_table(variant: str, contrasts: Mapping[str, Contrast | None]) -> Table:
+    rows = [
+        [name, *(_bounds_row(found) if found else ["0", "", "", "", ""])]
+        for name, found in contrasts.items()
+    ]
+    return Table(f"P minus F by frame, {variant}", ["frame", *_BOUNDS], rows)
+
+
+def _by_contract(study: Study) -> dict[str, dict[str, Contrast | None]]:
+    """The whole frame by contract and endpoint definition; None where the table lacks it."""
+    found: dict[str, dict[str, Contrast | None]] = {}
     for contract in (Contract.EXTRACTED, Contract.STRICT):
         for definition in EndpointDefinition:
             try:
                 outcomes = success(study.table, contract, definition)
             except InputError:
-                rows.append([contract, definition, count(study.whole.runs), *([UNKNOWN] * 4)])
-                continue
-            found = contrast(study.table, outcomes, study.whole)
-            rows.append([contract, definition, *_bounds_row(found)])
-    return ["contract", "endpoint", *_BOUNDS], rows
+                known = None
+            else:
+                known = contrast(study.table, outcomes, study.whole)
+            found.setdefault(contract, {})[definition] = known
+    return found
+
+
+def _contract_table(study: Study, contrasts: Mapping[str, Mapping[str, Contrast | None]]) -> Table:
+    unknown = [count(study.whole.runs), *([UNKNOWN] * 4)]
+    rows = [
+        [contract, definition, *(_bounds_row(found) if found else unknown)]
+        for contract, by_definition in contrasts.items()
+        for definition, found in by_definition.items()
+    ]
+    columns = ["contract", "endpoint", *_BOUNDS]
+    return Table("By contract and endpoint definition", columns, rows)
 
 
 def _witnesses(study: Study, found: Contrast) -> list[str]:
@@ -192,112 +212,3 @@ def _witnesses(study: Study, found: Contrast) -> list[str]:
         f"The lower end is reached if {assigned(True)}; the upper end if {assigned(False)}.",
         f"Unknown under F: {names(f)}. Unknown under P: {names(p)}.",
     ]
-
-
-def selector_section(study: Study, rule: Rule) -> Section:
-    """The rule minus always-full by frame and variant, with its selected harm."""
-    whole = selection(study.table, study.outcomes, rule, study.whole)
-    tables = []
-    for variant in study.variants:
-        tables += _selection_tables(study, rule, variant)
-    return Section(
-        "selector",
-        f"The rule: P where {rule}",
-        [_fitted_sentence(study), *_chosen_sentences(study, whole)],
-        [*tables, Table("Contributions of the runs where P runs", *_contributions(study, whole))],
-        [
-            "A run where the rule keeps F contributes exactly 0: rule and reference are then one "
-            "arm.",
-            NOT_CONFIDENCE,
-        ],
-    )
-
-
-def _selection_tables(study: Study, rule: Rule, variant: Variant) -> list[Table]:
-    rows, harm = [], []
-    for base, name in _named_frames(study):
-        frame = study.within(base, variant)
-        if frame is None:
-            rows.append([name, "0", "", "", ""])
-            continue
-        found = selection(study.table, variant.outcomes, rule, frame)
-        ends = [interval_text(found.difference), means_text(found.difference, frame.runs)]
-        rows.append([name, count(frame.runs), count(found.runs_chosen), *ends])
-        of_runs = [count(found.harm[state]) for state in Harm]
-        harm.append([name, *of_runs, *(count(found.group_harm[state]) for state in Harm)])
-    columns = ["frame", "N", "P runs", "difference", "a run"]
-    states = [*(f"runs {state}" for state in Harm), *(f"groups {state}" for state in Harm)]
-    title = f"Selected harm (F would have succeeded and P fails), {variant.name}"
-    return [
-        Table(f"Rule minus always full, {variant.name}", columns, rows),
-        Table(title, ["frame", *states], harm),
-    ]
-
-
-def _named_frames(study: Study) -> list[tuple[Frame, str]]:
-    """Frames and splits; a split on which the rule was fitted is never called held out."""
-    named = [(frame, frame.name) for frame in study.frames]
-    for frame in study.splits:
-        if study.held_out(frame):
-            note = "held out"
-        else:
-            note = "fit unknown" if study.fitting is None else "not held out"
-        named.append((frame, f"{frame.name} ({note})"))
-    return named
-
-
-def _fitted_sentence(study: Study) -> str:
-    fitting = study.fitting
-    if fitting is None:
-        return (
-            "What the rule was fitted on is unknown: the table has no `fitting` column and the "
-            "rule no file, so nothing here is held out."
-        )
-    tasks = tasks_of(study.table, fitting.rows & study.whole.rows)
-    text = f"Fitted on {len(tasks)} tasks of this table: {names(tasks)}."
-    doubtful = tasks_of(study.table, fitting.doubtful & ~fitting.rows & study.whole.rows)
-    if doubtful:
-        text += f" Whether on {names(doubtful)} too is unknown, so that they are not held out."
-    if study.question.fitted_on is not None:
-        others = study.question.fitted_on - set(study.table.task.values)
-        text += f" {len(others)} more that it was fitted on are not in the table." if others else ""
-    return text
-
-
-def _chosen_sentences(study: Study, found: Selection) -> list[str]:
-    known = found.chosen & study.outcomes.known
-    unknown = found.chosen & ~study.outcomes.known
-    kept = int(known.sum()), int(unknown.sum())
-    return [
-        f"The rule runs P in {count(found.runs_chosen)} of {count(found.frame.runs)} runs: "
-        f"{kept[0]} rows are comparable, in {kept[1]} an outcome is unknown."
-    ]
-
-
-def _state(code: int) -> str:
-    return STATES[code] if code >= 0 else UNKNOWN
-
-
-_MOST_CONTRIBUTIONS = 40
-
-
-def _contributions(study: Study, found: Selection) -> tuple[list[str], list[list[str]]]:
-    """Row by row, the widest first when there are many."""
-    chosen = np.flatnonzero(found.chosen)
-    order = np.lexsort((chosen, -(found.high - found.low)[chosen]))
-    shown = np.sort(chosen[order[:_MOST_CONTRIBUTIONS]])
-    columns = ["run", "feature", "F", "P", "rule − full", "harm"]
-    return columns, [_contribution(study, found, int(row)) for row in shown]
-
-
-def _contribution(study: Study, found: Selection, row: int) -> list[str]:
-    contract = study.question.contract
-    endpoints = [_state(study.table.arms[arm].endpoints[contract][row]) for arm in ArmName]
-    feature = found.rule.feature
-    value = "" if feature is None else number_text(float(study.table.features[feature][row]))
-    interval = Interval(Fraction(int(found.low[row])), Fraction(int(found.high[row])))
-    harm = (
-        Harm.TRUE if found.harmed[row] else Harm.UNKNOWN if found.harm_unknown[row] else Harm.FALSE
-    )
-    text = interval_text(interval) if interval.width else signed(interval.low)
-    return [study.table.name(row), value, *endpoints, text, harm]

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ class _Row(Strict):
 
 
 class _RuleFile(Strict):
-    version: Literal[1]
+    version: Annotated[int, Field(ge=1, le=1)]
     rule: str
     fitted_on: Annotated[list[_Row], Field(min_length=1)]
     objective: str

@@ -1,8 +1,9 @@
 """What a report is made of, whatever prints it: sections of sentences and tables."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 UNKNOWN = "unknown"
 
@@ -24,6 +25,8 @@ class Section:
     tables: Sequence[Table]
     caveats: Sequence[str] = ()
     """Read after the tables: what they do not show."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """The figures as JSON values, for machines."""
 
 
 def count(value: Fraction | int | None) -> str:

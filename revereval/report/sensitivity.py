@@ -6,6 +6,7 @@ from revereval.analysis.censoring import censored
 from revereval.analysis.simulation import Simulated, World, simulate
 from revereval.analysis.study import Study, tasks_of
 from revereval.analysis.variation import components
+from revereval.report.facts import facts
 from revereval.report.quality import interval_text, means_text
 from revereval.report.section import Section, Table, count, names, ratio, share, signed
 
@@ -46,7 +47,8 @@ def censoring_section(study: Study) -> Section:
             f"Companions that the historical rule would not have run: {names(skipped)}.",
         ],
         [Table("P minus F in successes", ["summary", "N", "P − F", "a run"], rows)],
-        ["The complete rows are themselves selected where the record was already censored."],
+        ["The complete runs are themselves selected where the record was already censored."],
+        facts(found, study.table),
     )
 
 
@@ -85,6 +87,7 @@ def simulation_section(worlds: Sequence[Simulated], seed: int) -> Section:
         ],
         [Table("Simulated campaigns", columns, rows)],
         ["The worlds are made up: they show what can happen, not how often it did."],
+        {"seed": seed, "worlds": facts(worlds, None)},
     )
 
 
@@ -102,6 +105,7 @@ def worlds(
 
 def repeats_section(study: Study) -> Section:
     """Variation within a prefix apart from variation between runs."""
+    found = components(study.table, study.outcomes, study.whole)
     rows = [
         [
             one.figure,
@@ -110,7 +114,7 @@ def repeats_section(study: Study) -> Section:
             ratio(one.within, 4),
             ratio(one.between, 4),
         ]
-        for one in components(study.table, study.outcomes, study.whole)
+        for one in found
     ]
     return Section(
         "repeats",
@@ -128,4 +132,5 @@ def repeats_section(study: Study) -> Section:
             )
         ],
         ["Both variances are estimates by moments; a negative one between runs is shown as 0."],
+        facts({"components": found}, study.table),
     )

@@ -6,7 +6,8 @@ from revereval.analysis.study import Study
 from revereval.errors import InputError
 from revereval.report.cost import resources_section
 from revereval.report.policies import fit_section, hindsight_section, policy_section
-from revereval.report.quality import bounds_section, frame_section, selector_section
+from revereval.report.quality import bounds_section, frame_section
+from revereval.report.rule import selector_section
 from revereval.report.section import Section
 from revereval.report.sensitivity import censoring_section, repeats_section
 
