@@ -28,7 +28,9 @@ demo: .venv/ready
 	$(BIN)/revereval run-pair h11-framing --new
 	$(BIN)/revereval run-pair packaging-specifiers --new
 	$(BIN)/revereval ledger audit
-	$(BIN)/revereval ledger export --format csv
+	$(BIN)/revereval ledger export --output runs/boundaries.csv
+	$(BIN)/revereval analyze bounds
+	$(BIN)/revereval report --output runs/report.html
 
 bench: .venv/ready
 	$(BIN)/python -m tests.bench

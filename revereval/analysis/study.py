@@ -71,10 +71,11 @@ class Study:
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """The whole, and what is held out of the rule's fit where that is known."""
-        if self.fitting is None:
+        """The whole, and what is held out of a fit where there was one and it is known."""
+        fitting = self.fitting
+        if fitting is None or (self.question.rule is None and not fitting.doubtful.any()):
             return [self.whole]
-        return [self.whole, *frames.held_out(self.table, self.whole, self.fitting)]
+        return [self.whole, *frames.held_out(self.table, self.whole, fitting)]
 
     @cached_property
     def splits(self) -> list[Frame]:
