@@ -96,13 +96,20 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
     return rows
 
 
+def _known(column: Column) -> Flags:
+    rows: Flags = column.codes >= 0 if isinstance(column, Coded) else ~np.isnan(column)
+    return rows
+
+
 class _Table:
     """The columns of one source, and its errors."""
 
     task: Coded
 
     def __init__(self, source: str, columns: Mapping[str, Column]) -> None:
-        self.source, self._columns = source, columns
+        self.source = source
+        # a column without a known cell says no more than a missing one
+        self._columns = {n: c for n, c in columns.items() if n in REQUIRED or _known(c).any()}
         first = next(iter(columns.values()), np.zeros(0))
         self.size = len(first.codes if isinstance(first, Coded) else first)
 

@@ -161,7 +161,7 @@ def import_table(
     from revereval.ledger.database import Database
     from revereval.ledger.importing import import_boundaries
 
-    digest, columns = checked_table(file)
+    digest, columns = checked_table(file, ledger)
     database = Database(ledger, write=True)
     try:
         rows = import_boundaries(database, digest, columns)

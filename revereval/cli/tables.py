@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from revereval.analysis.boundaries import Boundaries, Column
     from revereval.analysis.flow import Plans
     from revereval.ledger.boundary_files import Cells
+    from revereval.ledger.database import Database
 
 
 def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, Plans | None]":
@@ -19,33 +20,48 @@ def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, Plans 
     from revereval.analysis.flow import plans
     from revereval.ledger.boundary_files import (
         capture_counts,
-        ledger_boundaries,
         read_boundaries,
-        stacked,
     )
     from revereval.ledger.database import Database
+
+    if file is not None:
+        return boundaries(str(file), _meant(read_boundaries(file, COLUMNS))), None
+    database = Database(ledger, write=False)
+    rows = boundaries(str(ledger), _meant(_of_ledger(database)))
+    return rows, plans(*capture_counts(database))
+
+
+def _of_ledger(database: "Database") -> "dict[str, Cells]":
+    """Its own boundary runs, then the imported ones."""
+    from revereval.analysis.checks import COLUMNS
+    from revereval.ledger.boundary_files import ledger_boundaries, stacked
     from revereval.ledger.importing import imported_boundaries
 
-    found = None
-    if file is not None:
-        columns = read_boundaries(file, COLUMNS)
-    else:
-        database = Database(ledger, write=False)
-        own = ledger_boundaries(database, COLUMNS)
-        columns = stacked(own, imported_boundaries(database, COLUMNS))
-        found = plans(*capture_counts(database))
-    return boundaries(str(file or ledger), _meant(columns)), found
+    own = ledger_boundaries(database, COLUMNS)
+    return stacked(own, imported_boundaries(database, COLUMNS))
 
 
-def checked_table(file: Path) -> "tuple[str, dict[str, Cells]]":
-    """The SHA-256 of a boundary table's file and all its columns, checked as for an analysis."""
+def checked_table(file: Path, ledger: Path) -> "tuple[str, dict[str, Cells]]":
+    """The SHA-256 of a boundary table's file and all its columns, checked as for an analysis.
+
+    Also beside what the ledger holds, if there is one: together they can still be analysed.
+    """
     from revereval.analysis.checks import boundaries
     from revereval.canonical import sha256_hex
-    from revereval.ledger.boundary_files import read_boundaries
+    from revereval.ledger.boundary_files import read_boundaries, stacked
+    from revereval.ledger.database import Database
+    from revereval.ledger.importing import refuse_imported
 
     columns = read_boundaries(file)
     boundaries(str(file), _meant(columns))
-    return sha256_hex(file.read_bytes()), columns
+    digest = sha256_hex(file.read_bytes())
+    if ledger.exists():
+        database = Database(ledger, write=False)
+        refuse_imported(database, digest)
+        both = stacked(_of_ledger(database), columns)
+        database.close()
+        boundaries(f"{ledger} with {file}", _meant(both))
+    return digest, columns
 
 
 def _meant(columns: "Mapping[str, Cells]") -> "dict[str, Column]":

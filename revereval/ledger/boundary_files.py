@@ -99,6 +99,8 @@ def joined(records: Iterable[Mapping[str, Any]], wanted: Collection[str]) -> dic
 def stacked(first: Mapping[str, Cells], second: Mapping[str, Cells]) -> dict[str, Cells]:
     """The rows of one table after those of another; what a table lacks is unknown in its rows."""
     sizes = [_size(first), _size(second)]
+    if not all(sizes):
+        return dict(second if sizes[1] else first)
     found = {}
     for name in {**first, **second}:
         parts = [first.get(name), second.get(name)]

@@ -21,15 +21,20 @@ def import_boundaries(database: Database, digest: str, columns: Mapping[str, Cel
 
     digest: SHA-256 of the file they come from. Raises InputError where it was imported before.
     """
-    known = "SELECT 1 AS found FROM imported_boundary WHERE source_digest = ? LIMIT 1"
     number = 0
     with database.transaction():
-        if database.rows(known, digest):
-            raise InputError(database.path, digest[:12], "this very file was imported before")
+        refuse_imported(database, digest)
         for number, record in enumerate(_records(columns), 1):
             row = {"source_digest": digest, "row": number, "record": json.dumps(record)}
             sql.run(database.driver, _INSERT, row)
     return number
+
+
+def refuse_imported(database: Database, digest: str) -> None:
+    """Raise InputError where a file of this digest was imported before."""
+    known = "SELECT 1 AS found FROM imported_boundary WHERE source_digest = ? LIMIT 1"
+    if database.rows(known, digest):
+        raise InputError(database.path, digest[:12], "this very file was imported before")
 
 
 def _records(columns: Mapping[str, Cells]) -> Iterator[dict[str, Any]]:

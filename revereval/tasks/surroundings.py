@@ -45,6 +45,7 @@ PERTURBED: Final = (
     _with("hash_seed", PYTHONHASHSEED="4242"),
     _with("columns", COLUMNS="37", LINES="9"),
     _with("colour", FORCE_COLOR="1", CLICOLOR_FORCE="1", TERM="xterm", COLORTERM="truecolor"),
+    _with("optimisation", PYTHONOPTIMIZE="2"),  # neither assertions nor docstrings
     replace(STANDARD, name="working_directory", folder="another folder, with a file"),
     replace(STANDARD, name="platform", windows=True),
 )
