@@ -20,7 +20,7 @@ from revereval.ledger.pages import pages
 
 COLUMNS: Final[Mapping[str, Column]] = {column.name: column for column in BOUNDARIES.columns}
 LARGEST: Final = 2**53
-"""Beyond it a double is not exact."""
+"""From it on a double need not be the number that was written."""
 _CELL_LIMIT: Final = 2**24
 _NUMBER: Final = {
     "integer": re.compile(r"-?[0-9]{1,17}"),
@@ -201,8 +201,8 @@ def _cell(path: Path, row: int, column: Column, cell: str) -> str | float | None
 
 
 def _exact(path: Path, row: int, column: Column, number: float) -> float:
-    if not abs(number) <= LARGEST:  # NaN too
-        raise _wrong(path, row, column, "a finite number up to 2**53")
+    if not abs(number) < LARGEST:  # NaN too
+        raise _wrong(path, row, column, "a finite number below 2**53")
     return number
 
 
@@ -295,11 +295,11 @@ def _arrow_cells(arrow: Any, path: Path, column: Column, cells: Any) -> Cells:
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return TextColumn(codes.astype(np.int32), tuple(coded.dictionary.to_pylist()))
     values: np.ndarray = cells.cast(arrow.float64(), safe=False).to_numpy().astype(np.float64)
-    whole = np.isnan(values) | (np.abs(values) <= LARGEST)
+    whole = np.isnan(values) | (np.abs(values) < LARGEST)
     if column.type == "integer":
         whole &= np.isnan(values) | (values == np.floor(values))
     if not whole.all():
         row = int(np.argmin(whole)) + 1
-        problem = f"allowed: a finite {column.type} up to 2**53, or empty"
+        problem = f"allowed: a finite {column.type} below 2**53, or empty"
         raise InputError(path, f"row {row}: {column.name}", problem)
     return values
