@@ -184,6 +184,10 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
     if reasons is not None:
         explained = (reasons.codes >= 0) & ~((primary == STOPPED) | idle)
         table.refuse(explained, f"{side}_reason", "only a stopped or unexecuted arm has a reason")
+        for state, listed in ((STOPPED, StopReason), (UNEXECUTED, UnexecutedReason)):
+            other = (primary == state) & (reasons.codes >= 0) & (reasons.places([*listed]) < 0)
+            problem = f"not a reason of {STATES[state]}: allowed: {', '.join(listed)}"
+            table.refuse(other, f"{side}_reason", problem)
     return Arm(
         endpoints=endpoints,
         budget_stop=reasons.equals(StopReason.BUDGET) if reasons else np.zeros_like(idle),

@@ -241,8 +241,8 @@ class _Thresholds:
             failures, tokens = self._total - self._sums(out)
             sizes = sizes - np.bincount(self._place[out], minlength=self.count)
         present = np.flatnonzero(sizes)
-        ranked = np.lexsort((present, tokens[present], failures[present]))
-        return float(self._values[present[ranked[0]]])
+        fewest = present[failures[present] == failures[present].min()]
+        return float(self._values[fewest[np.argmin(tokens[fewest])]])
 
     def _sums(self, rows: Ints) -> Ints:
         """At each value: F's failures and tokens of the rows below it, P's of the others."""

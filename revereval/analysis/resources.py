@@ -17,14 +17,11 @@ Known = Fraction | None
 
 
 def sum_known(table: Boundaries, values: Floats, rows: Flags) -> Known:
-    """The sum over runs of each run's mean over its rows; without repeats the plain sum."""
+    """The sum over rows in runs: a repeat is a part of its run, as in every count."""
     chosen = values[rows]
     if np.isnan(chosen).any():
         return None
-    _, run, sizes = np.unique(table.run[rows], return_inverse=True, return_counts=True)
-    scale = math.lcm(*map(int, np.unique(sizes)))
-    shares = scale // sizes[run]
-    return Fraction(sum(map(int, chosen * shares)), scale)
+    return Fraction(int((chosen.astype(np.int64) * table.weights[rows]).sum()), table.scale)
 
 
 def per_run(table: Boundaries, values: Floats, rows: Flags) -> Floats:
@@ -102,7 +99,7 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
     """Summaries over rows; prefix_total stands for a sum that the rows themselves do not know."""
     f, p = (table.arms[arm].suffix_tokens for arm in ARMS)
     known = rows & ~np.isnan(f) & ~np.isnan(p)
-    of_run = [per_run(table, values, known) for values in (f, p)]
+    of_run = [per_run(table, values, known) for values in (f, p)]  # means of its repeats
     ratios = np.full(len(of_run[0]), np.nan)
     np.divide(of_run[1], of_run[0], out=ratios, where=of_run[0] > 0)
     usage = {arm: _usage(table, arm, known) for arm in ARMS}
@@ -130,7 +127,7 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
         largest_saving=_first_rows(table, known)[np.argmax(of_run[0] - of_run[1])]
         if decreases
         else None,
-        without_each=_without_each(table, known, of_run[0], of_run[1]),
+        without_each=_without_each(table, known, f, p),
         prefix_tokens=prefix,
         logical={
             arm: None if prefix is None else prefix + (usage[arm].suffix_tokens or 0)
@@ -153,10 +150,12 @@ def _first_rows(table: Boundaries, rows: Flags) -> list[int]:
 
 
 def _without_each(table: Boundaries, rows: Flags, f: Floats, p: Floats) -> tuple[LeftOut, ...]:
-    rest = f.sum() - f
-    if len(f) < 2 or not (rest > 0).all():
+    _, run = np.unique(table.run[rows], return_inverse=True)
+    shares = [np.bincount(run, (x * table.weights)[rows]) for x in (f, p)]
+    rest = [share.sum() - share for share in shares]
+    if len(rest[0]) < 2 or not (rest[0] > 0).all():
         return ()
-    ratios, first = (p.sum() - p) / rest, _first_rows(table, rows)
+    ratios, first = rest[1] / rest[0], _first_rows(table, rows)
     ends = (int(np.argmin(ratios)), int(np.argmax(ratios)))
     return tuple(LeftOut(first[end], float(ratios[end])) for end in ends)
 
@@ -210,16 +209,8 @@ def expenditure(
         policy=policy,
         runs=counted(table, rows),
         failures=total(table, failed, rows),
-        suffix_tokens=sum_weighted(table, np.where(chosen, p, f), rows),
+        suffix_tokens=sum_known(table, np.where(chosen, p, f), rows),
     )
-
-
-def sum_weighted(table: Boundaries, values: Floats, rows: Flags) -> Known:
-    """The sum over rows in runs: a repeat is a part of its run, as in every count."""
-    chosen = values[rows]
-    if np.isnan(chosen).any():
-        return None
-    return Fraction(sum(map(int, chosen * table.weights[rows])), table.scale)
 
 
 @dataclass(frozen=True)

@@ -197,17 +197,19 @@ def fit(
     """Fit a threshold on the rows marked as fitting, with the whole trace."""
     from revereval.cli import output
     from revereval.errors import InputError
-    from revereval.report.policies import fit_section, fitted, hindsight_section
+    from revereval.report.policies import fit_section, fitted
     from revereval.report.rule_file import write_rule
+    from revereval.report.whole import hindsight_if_possible
 
     study = study_of(file, ledger, contract=contract, endpoint=endpoint, feature=feature)
     found, _ = fitted(study)
+    parts = [fit_section(study), hindsight_if_possible(study)]
     if save is not None:
         if save.suffix != ".json":
             raise InputError("--output", str(save), "a rule file ends with .json")
         digest = write_rule(save, study, found)
         output.note(f"wrote {save}, digest {digest}")
-    _print(study, [fit_section(study), hindsight_section(study)], as_json)
+    _print(study, parts, as_json)
 
 
 @app.command()

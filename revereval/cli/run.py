@@ -14,6 +14,10 @@ ConfigFile = Annotated[
 ]
 New = Annotated[bool, typer.Option("--new", help="Start a new run whatever older ones are owed.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+Repeats = Annotated[
+    int | None,
+    typer.Option("--repeats", min=1, max=1000, help="Pairs of continuations from one tape."),
+]
 Resend = Annotated[
     bool,
     typer.Option(
@@ -31,6 +35,7 @@ def capture(
     config: ConfigFile = None,
     ledger: Ledger = DEFAULT_LEDGER,
     tasks: Tasks = DEFAULT_TASKS,
+    repeats: Repeats = None,
     new: New = False,
     resend_in_doubt: Resend = False,
     as_json: Json = False,
@@ -43,7 +48,7 @@ def capture(
     from revereval.cli.execution import How, started, watched
     from revereval.pair import run as pair_run
 
-    how = How(new=new, resend=resend_in_doubt, arms=False)
+    how = How(new=new, resend=resend_in_doubt, arms=False, repeats=repeats)
     with started(task, config, ledger, tasks, how) as (work, run_id):
         with watched(work, run_id) as work_seen:
             pair_run.run_capture(work_seen, run_id)
@@ -55,10 +60,7 @@ def run_pair(
     config: ConfigFile = None,
     ledger: Ledger = DEFAULT_LEDGER,
     tasks: Tasks = DEFAULT_TASKS,
-    repeats: Annotated[
-        int | None,
-        typer.Option("--repeats", min=1, max=1000, help="Pairs of continuations from one tape."),
-    ] = None,
+    repeats: Repeats = None,
     new: New = False,
     resend_in_doubt: Resend = False,
     as_json: Json = False,

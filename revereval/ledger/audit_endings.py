@@ -10,7 +10,7 @@ from revereval.canonical import sha256_hex
 from revereval.ledger.audit_answers import ARM_ANSWER, CAPTURE_ANSWER, Scorer, check_answer
 from revereval.ledger.audit_exchanges import wire_of
 from revereval.ledger.audit_material import Content, Material
-from revereval.ledger.repeats import first_of_repeat
+from revereval.ledger.repeats import SHARED, first_of_repeat
 from revereval.ledger.seal import chain, seal
 from revereval.provider.body import Item, join
 from revereval.terms import (
@@ -39,7 +39,7 @@ _ARM_REASONS = {
 def check_capture(material: Material, scorer: Scorer) -> None:
     """Outcome, tape, seal and features; needs the contents of the requests."""
     findings, run = material.findings, material.run
-    check_repeat(material)
+    _check_repeats(material)
     stopped = run.capture_outcome == CaptureOutcome.STOPPED
     if stopped != (run.capture_reason is not None):
         wanted = "a reason" if stopped else None
@@ -71,18 +71,28 @@ def check_arms(material: Material, scorer: Scorer) -> None:
 # capture
 
 
-def check_repeat(material: Material) -> None:
-    """A repeat shares its tape with a run of the same plan, within the repeats that it plans."""
-    findings, run, document = material.findings, material.run, material.document
-    if document is not None:
-        planned = document.get("repeats", 1)
-        if not 1 <= run.repeat <= planned:
-            findings.differ("run", run.id, "repeat", run.repeat, f"1 to {planned}")
+def _check_repeats(material: Material) -> None:
+    """A repeat shares its tape with a run of its plan, which has just the repeats it planned."""
+    findings, run, tape, document = (
+        material.findings, material.run, material.tape, material.document,
+    )  # fmt: skip
+    planned = 1 if document is None else document.get("repeats", 1)
     if (run.tape_run_id is None) != (run.repeat == 1):
         wanted = "a run" if run.repeat > 1 else None
         findings.differ("run", run.id, "tape_run_id", run.tape_run_id, wanted)
-    taped = {row.run_id for row in material.requests if row.stage == Stage.CAPTURE}
-    findings.equal("run", run.id, "tapes", len(taped), 1 if taped else 0)
+    if not 1 <= run.repeat <= planned:
+        findings.differ("run", run.id, "repeat", run.repeat, f"1 to {planned}")
+    if run.tape_run_id is None:
+        reached = run.capture_outcome == CaptureOutcome.BOUNDARY
+        if document is not None:
+            numbers = " ".join(map(str, material.repeats))
+            wanted = " ".join(map(str, range(2, planned + 1))) if reached else ""
+            findings.equal("run", run.id, "repeats", numbers, wanted)
+        return
+    if tape.id == run.id or tape.tape_run_id is not None:
+        findings.differ("run", run.id, "tape_run_id", run.tape_run_id, "a run with its own tape")
+    for name in SHARED:
+        findings.equal("run", run.id, name, getattr(run, name), getattr(tape, name))
 
 
 def _check_tape(material: Material) -> None:
@@ -241,3 +251,6 @@ def _check_endpoint(material: Material, arm: Row[Any]) -> None:
     if rule and material.plan.companion != Companion.AFTER_ANSWER:
         wanted = f"another: companion is {material.plan.companion}"
         findings.differ("arm", arm.id, "reason", arm.reason, wanted)
+    first = next((other for other in material.arms.values() if other.turn == 1), arm)
+    if rule and first.endpoint in (Endpoint.CORRECT, Endpoint.WRONG):
+        findings.differ("arm", arm.id, "reason", arm.reason, "another: the first arm answered")

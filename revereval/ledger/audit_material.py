@@ -155,6 +155,10 @@ class Material:
     observations: Sequence[Row[Any]]
     decisions: Sequence[Row[Any]]
     archive_calls: Sequence[Row[Any]]
+    tape: Row[Any]
+    """The run that captured the tape: this one, but for a repeat."""
+    repeats: Sequence[int]
+    """The numbers of the repeats from this run's tape, where it is its own."""
     document: Mapping[str, Any] | None = None
     """The plan's document; None when it is not what the plan's digest covers."""
     contents: dict[int, Content] = field(default_factory=dict)
@@ -197,6 +201,10 @@ def load_material(connection: Connection, findings: Findings) -> Material:
         wanted = select(rows).where(of_run(rows, run)).order_by(rows.c.id)
         return list(connection.execute(wanted))
 
+    wanted_tape = select(run_table).where(run_table.c.id == run.tape_run_id)
+    tape = connection.execute(wanted_tape).one_or_none()
+    repeats = select(run_table.c.repeat).where(run_table.c.tape_run_id == run_id)
+    repeats = repeats.order_by(run_table.c.repeat)
     arm_table = table(Arm)
     arms = connection.execute(select(arm_table).where(arm_table.c.run_id == run_id))
     wanted = select(_ATTEMPT).join(_REQUEST, _ATTEMPT.c.request_id == _REQUEST.c.id)
@@ -215,4 +223,6 @@ def load_material(connection: Connection, findings: Findings) -> Material:
         observations=of_its_run(table(Observation)),
         decisions=of_its_run(table(Decision)),
         archive_calls=of_its_run(table(ArchiveCall)),
+        tape=tape or run,
+        repeats=list(connection.execute(repeats).scalars()),
     )

@@ -8,7 +8,7 @@ MIGRATIONS: Final[dict[int, tuple[str, ...]]] = {
     2: (
         "ALTER TABLE run ADD COLUMN repeat INTEGER DEFAULT 1 NOT NULL",
         "ALTER TABLE run ADD COLUMN tape_run_id INTEGER REFERENCES run (id)",
-        "CREATE INDEX ix_run_tape_run_id ON run (tape_run_id)",
+        "CREATE UNIQUE INDEX ix_run_tape_repeat ON run (tape_run_id, repeat)",
         "CREATE TABLE imported_boundary (id INTEGER NOT NULL, source_digest VARCHAR NOT NULL, "
         "row INTEGER NOT NULL, record VARCHAR NOT NULL, PRIMARY KEY (id), "
         "UNIQUE (source_digest, row))",

@@ -63,6 +63,7 @@ def find_or_create_run(
         resumable = [*reasons, UnexecutedReason.NOT_STARTED]
         its_arms = "SELECT 1 FROM arm WHERE arm.run_id = run.id"
         owed += f" OR EXISTS ({its_arms} AND arm.reason IN ({_marks(resumable)}))"
+        owed += f" OR EXISTS ({its_arms} AND {_WITHHELD_NO_MORE})"
         values += resumable
     newest = f"SELECT max(coalesce(tape_run_id, id)) AS id FROM run WHERE plan_id = ? AND ({owed})"  # noqa: S608 - marks
     with database.transaction():
@@ -71,6 +72,14 @@ def find_or_create_run(
         if found and found[0] is not None:
             return int(found[0])
         return _new_run(database, plan) if create else None
+
+
+_WITHHELD_NO_MORE = """
+arm.reason = 'companion_rule' AND EXISTS (
+  SELECT 1 FROM arm AS first
+  WHERE first.run_id = arm.run_id AND first.turn = 1 AND first.endpoint IN ('correct', 'wrong'))
+"""
+"""A companion whose first arm answered after all, on a resend."""
 
 
 def create_run(database: Database, plan: Mapping[str, Any]) -> int:

@@ -61,7 +61,9 @@ def _brief(connection: Connection, run: Facts) -> Facts:
         "run": run["id"],
         "repeat": run["repeat"],
         "created_at": run["created_at"],
-        **{name: plan[name] for name in ("task_id", "provider", "model", "first_arm")},
+        **{name: plan[name] for name in ("task_id", "provider", "model")},
+        "first_arm": next((arm["name"] for arm in arms.values() if arm["turn"] == 1), None)
+        or plan["first_arm"],
         "capture_outcome": run["capture_outcome"],
         "capture_reason": run["capture_reason"],
         **{

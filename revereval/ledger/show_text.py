@@ -61,7 +61,9 @@ def _pairs(title: str, pairs: Mapping[str, str]) -> Lines:
 
 
 def _plan(facts: Facts) -> dict[str, str]:
-    plan, document = facts["plan"], facts["plan"]["document"]
+    plan, document = dict(facts["plan"]), facts["plan"]["document"]
+    if facts["arms"]:
+        plan["first_arm"] = facts["arms"][0]["name"]  # a repeat's own
     names = ("source_group", "provider", "model", "first_arm", "companion")
     usage = " (usage is estimated)" if plan["provider"] == "scripted" else ""
     tape = facts["tape_run_id"]

@@ -154,6 +154,8 @@ _BOTH_ARMS = (
     "LEFT JOIN arm AS f ON f.run_id = run.id AND f.name = 'F' "
     "LEFT JOIN arm AS p ON p.run_id = run.id AND p.name = 'P' "
 )
+# a repeat's own, which takes turns with the plan's
+_FIRST_ARM = "CASE f.turn WHEN 1 THEN 'F' WHEN 2 THEN 'P' ELSE plan.first_arm END"
 _BOUNDARIES = Source(
     export=BOUNDARIES,
     table="run",
@@ -174,8 +176,7 @@ _BOUNDARIES = Source(
         "prefix_metered_tokens": "coalesce(prefix.metered, 0)",
         **_TASK,
         **_SETTINGS,
-        # a repeat's own, which takes turns with the plan's
-        "first_arm": "CASE f.turn WHEN 1 THEN 'F' WHEN 2 THEN 'P' ELSE plan.first_arm END",
+        "first_arm": _FIRST_ARM,
         **_same("run", "repeat", "tape_run_id", "created_at", "tape_head", "seal"),
         **_same("run", "history_bytes", "eligible_bytes"),
         **_same("run", "eligible_count", "prefix_requests", "last_cached_fraction"),
@@ -223,6 +224,7 @@ _PLANS = Source(
         "capture_requests": "coalesce(capture.requests, 0)",
         **_TASK,
         **_SETTINGS,
+        "first_arm": _FIRST_ARM,
         **_usage("capture", "capture"),
         **{f"{arm}_{name}": f"{arm}.{name}" for arm in "fp" for name in ("endpoint", "reason")},
     },

@@ -8,7 +8,16 @@ claims to be running.
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ColumnElement, Enum, Table, UniqueConstraint, and_, or_
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Enum,
+    Index,
+    Table,
+    UniqueConstraint,
+    and_,
+    or_,
+)
 from sqlmodel import Field, SQLModel
 
 from revereval.terms import (
@@ -91,12 +100,13 @@ class Plan(SQLModel, table=True):
 class Run(SQLModel, table=True):
     """One execution of a plan, and what its capture came to."""
 
+    __table_args__ = (Index("ix_run_tape_repeat", "tape_run_id", "repeat", unique=True),)
     id: int | None = Field(default=None, primary_key=True)
     plan_id: int = Field(foreign_key="plan.id", index=True)
     created_at: str
     repeat: int = Field(default=1, ge=1, sa_column_kwargs={"server_default": "1"})
     """Which pair of continuations of its tape, from 1."""
-    tape_run_id: int | None = Field(default=None, foreign_key="run.id", index=True)
+    tape_run_id: int | None = Field(default=None, foreign_key="run.id")
     """The run that captured the tape; NULL where it is this one. A repeat has no capture rows."""
     capture_outcome: CaptureOutcome = Field(
         default=CaptureOutcome.STOPPED, sa_type=_closed(CaptureOutcome)

@@ -8,7 +8,7 @@ from revereval.ledger.runs import load_run, update_arm
 from revereval.pair.ending import Capped, Paused, Stopped
 from revereval.pair.signals import SignalledError
 from revereval.pair.stage import IN_DOUBT_DETAIL, Conversing, Owed, Work, owed
-from revereval.pair.tape import SealBrokenError, load_recorded, load_tape
+from revereval.pair.tape import SealBrokenError, Tape, load_recorded, load_tape
 from revereval.tasks.scoring import score
 from revereval.tasks.snapshot import SnapshotChangedError
 from revereval.terms import (
@@ -75,14 +75,24 @@ def _execute(work: Work, run_id: int, arm: Any) -> None:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SNAPSHOT_CHANGED, str(snapshot))
         return
     try:
-        tape_run = load_run(work.database, run_id).run.tape_run_id or run_id
-        if tape_run not in work.tapes:
-            work.tapes[tape_run] = load_tape(work.database, tape_run)
+        tape = _tape_of(work, run_id)
         recorded = load_recorded(work.database, run_id, Stage(name))
     except (SealBrokenError, BlobChangedError) as error:
         _end(work, run_id, name, Endpoint.STOPPED, StopReason.SEAL_BROKEN, str(error))
         return
-    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, work.tapes[tape_run]), name)
+    _converse(Conversing(work, run_id, Stage(name), snapshot, recorded, tape), name)
+
+
+def _tape_of(work: Work, run_id: int) -> Tape:
+    """The verified tape of a run or of a repeat. Raises SealBrokenError."""
+    run = load_run(work.database, run_id).run
+    tape_run = run.tape_run_id or run_id
+    if tape_run not in work.tapes:
+        work.tapes[tape_run] = load_tape(work.database, tape_run)
+    tape = work.tapes[tape_run]
+    if (run.seal, run.boundary_request_id) != (tape.seal, tape.boundary_id):
+        raise SealBrokenError(f"the seal of run {run_id} is not that of its tape")
+    return tape
 
 
 def _converse(conversing: Conversing, name: ArmName) -> None:

@@ -6,15 +6,15 @@ from typing import Any
 from revereval.canonical import canonical_bytes
 from revereval.errors import FaultError
 from revereval.ledger.database import Database
-from revereval.ledger.repeats import repeats_of
-from revereval.ledger.runs import load_run, update_arm, update_run
+from revereval.ledger.repeats import repeats_of, require_repeats
+from revereval.ledger.runs import in_doubt, load_run, update_arm, update_run
 from revereval.pair.capture import capture
 from revereval.pair.continuation import continue_arm
 from revereval.pair.lock import run_lock
 from revereval.pair.plan import Plan
 from revereval.pair.stage import Work
 from revereval.pair.tape import PLAN_CHANGED, plan_changed
-from revereval.terms import ArmName, Endpoint, StopReason, UnexecutedReason
+from revereval.terms import ArmName, Endpoint, Stage, StopReason, UnexecutedReason
 
 
 def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
@@ -43,6 +43,7 @@ def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
 def run_capture(work: Work, run_id: int) -> None:
     """The capture alone. Raises as `capture` does, and InputError while the run is locked."""
     with run_lock(work.database.path, run_id):
+        _require(work, run_id)
         capture(work, run_id)
 
 
@@ -52,10 +53,17 @@ def run_pair(work: Work, run_id: int) -> None:
     run_id: the run that captures. Raises as `run_capture` does.
     """
     with run_lock(work.database.path, run_id):
+        _require(work, run_id)
         capture(work, run_id)
-        for repeat in repeats_of(work.database, load_run(work.database, run_id).run):
+        for repeat in _require(work, run_id):
             for arm in load_run(work.database, repeat).arms:
                 continue_arm(work, repeat, ArmName(arm.name))
+
+
+def _require(work: Work, run_id: int) -> list[int]:
+    """The runs on this run's tape, as the command's plan has them. Raises FaultError."""
+    plan = work.plan
+    return require_repeats(work.database, run_id, plan.digest, plan.config.repeats)
 
 
 def require_its_plan(database: Database, run_id: int, now: str) -> None:
@@ -64,25 +72,35 @@ def require_its_plan(database: Database, run_id: int, now: str) -> None:
         return
     with run_lock(database.path, run_id):
         rows = load_run(database, run_id)
-        reason = StopReason.SEAL_BROKEN
         if rows.run.capture_reason == StopReason.INTERRUPTED:
+            reason = _broken(database, run_id, Stage.CAPTURE, now)
             ended = {"capture_detail": PLAN_CHANGED, "capture_ended_at": now}
             update_run(database, run_id, capture_reason=reason, **ended)
         for repeat in repeats_of(database, rows.run):
             _break_arms(database, repeat, now)
-    raise FaultError(f"run {run_id}: {PLAN_CHANGED}: {reason}")
+    raise FaultError(f"run {run_id}: {PLAN_CHANGED}: {StopReason.SEAL_BROKEN}")
 
 
 def _break_arms(database: Database, run_id: int, now: str) -> None:
     """The first arm that is owed something stops at the broken seal; its companion never starts."""
     owed = (StopReason.INTERRUPTED, UnexecutedReason.NOT_STARTED)
-    stopped = False
-    for arm in load_run(database, run_id).arms:
+    arms = load_run(database, run_id).arms
+    stopped = any(arm.reason == StopReason.SEAL_BROKEN for arm in arms if arm.started_at)
+    for arm in arms:
         name, started = ArmName(arm.name), arm.started_at or now
-        if arm.reason in owed and not stopped:
-            values = {"endpoint": Endpoint.STOPPED, "reason": StopReason.SEAL_BROKEN}
+        if arm.reason in owed and not (stopped and arm.started_at is None):
+            values = {
+                "endpoint": Endpoint.STOPPED,
+                "reason": _broken(database, run_id, Stage(name), now),
+            }
             ended = {"started_at": started, "detail": PLAN_CHANGED, "ended_at": now}
             update_arm(database, run_id, name, **values, **ended)
             stopped = True
         elif arm.reason == UnexecutedReason.NOT_STARTED:
             update_arm(database, run_id, name, reason=UnexecutedReason.SEAL_BROKEN)
+
+
+def _broken(database: Database, run_id: int, stage: Stage, now: str) -> StopReason:
+    """Why a stage ends at a broken seal: what may have been billed stays in doubt."""
+    doubtful = in_doubt(database, run_id, stage, now)
+    return StopReason.IN_DOUBT if doubtful else StopReason.SEAL_BROKEN

@@ -56,6 +56,7 @@ class Tape:
     exchanges: tuple[Exchange, ...]
     boundary_id: int
     boundary: Body
+    seal: str
 
 
 PLAN_CHANGED = "the plan's document has not the plan's digest"
@@ -117,7 +118,7 @@ def _verified(connection: Connection, rows: RunRows, taped: Sequence[Any]) -> Ta
         raise SealBrokenError("the boundary request is missing")
     if seal(chain(plan.digest, digests), boundary.digest, plan.digest) != run.seal:
         raise SealBrokenError("the tape's entries do not give the recorded seal")
-    return Tape(tuple(exchanges), run.boundary_request_id, boundary)
+    return Tape(tuple(exchanges), run.boundary_request_id, boundary, run.seal)
 
 
 _REQUESTS = """

@@ -12,7 +12,6 @@ from revereval.analysis.resources import (
     comparable_rows,
     joint_rows,
     pairs,
-    per_run,
     priced,
     sum_known,
 )
@@ -202,7 +201,7 @@ def _without_largest(study: Study, joint: Pairs, row: int) -> str:
         return ""
     its_run = joint.rows & (study.table.run == study.table.run[row])
     row_f, row_p = (
-        float(per_run(study.table, study.table.arms[arm].suffix_tokens, its_run)[0])
+        float(sum_known(study.table, study.table.arms[arm].suffix_tokens, its_run) or 0)
         for arm in ArmName
     )
     f_rest, p_rest = float(f) - row_f, float(p) - row_p
@@ -210,13 +209,14 @@ def _without_largest(study: Study, joint: Pairs, row: int) -> str:
     def rest(prefix: float) -> str:
         return ratio((p_rest - prefix) / (f_rest - prefix)) if f_rest > prefix else UNKNOWN
 
-    own = study.table.prefix_tokens[row]
-    if not np.isnan(own):
+    own = sum_known(study.table, study.table.prefix_tokens, its_run)
+    if own is not None:
         return f"Without it the logical ratio of sums is {rest(float(own))}."
+    mean = total / joint.runs * counted(study.table, its_run)
     return (
         f"Without it the logical ratio of sums lies between {rest(0)} and {rest(float(total))}, "
         "whatever its share of the prefix total; at the mean prefix it is "
-        f"{rest(float(total / joint.runs))}."
+        f"{rest(float(mean))}."
     )
 
 

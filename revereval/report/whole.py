@@ -23,12 +23,16 @@ def sections(study: Study) -> Iterator[Section]:
         yield selector_section(study, study.question.rule)
     yield resources_section(study)
     yield policy_section(study)
-    yield _if_possible("fit", "What hindsight would have chosen", hindsight_section, study)
+    yield hindsight_if_possible(study)
     yield _if_possible("fit", "The fitted rule", fit_section, study)
     yield _if_possible("censoring", "What stopping early would show", censoring_section, study)
     if study.repeated:
         yield repeats_section(study)
     yield not_established(study)
+
+
+def hindsight_if_possible(study: Study) -> Section:
+    return _if_possible("fit", "What hindsight would have chosen", hindsight_section, study)
 
 
 def _if_possible(name: str, title: str, make: Callable[[Study], Section], study: Study) -> Section:

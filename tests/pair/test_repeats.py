@@ -70,6 +70,7 @@ def test_the_audit_agrees_and_sees_a_repeat_that_was_not_planned(
     done = scene.run("ledger", "audit", "--ledger", str(copy))
     assert done.returncode == 3
     assert b"run 3: run 3: repeat: stored 4, recomputed 1 to 3" in done.stdout
+    assert b"run 1: run 1: repeats: stored 2 4, recomputed 2 3" in done.stdout
 
 
 def test_a_number_of_a_repeat_stands_for_all_of_its_tape_and_sends_nothing_again(
@@ -132,3 +133,66 @@ def test_the_analysis_counts_one_run_however_many_repeats(
     exported = scene.run("ledger", "export", "--table", "plans", "--format", "jsonl").stdout
     plans = [json.loads(line) for line in exported.splitlines()]
     assert [plan["capture_requests"] > 0 for plan in plans] == [True, False, False]
+
+
+CHANGED = {
+    "a repeat on a repeat's tape": "UPDATE run SET tape_run_id = 2 WHERE id = 3",
+    "a repeat too few": "DELETE FROM arm WHERE run_id = 3; DELETE FROM request WHERE run_id = 3; "
+    "DELETE FROM decision WHERE run_id = 3; DELETE FROM observation WHERE run_id = 3; "
+    "DELETE FROM archive_call WHERE run_id = 3; DELETE FROM run WHERE id = 3",
+    "a number that was not planned": "UPDATE run SET repeat = 5 WHERE id = 3",
+    "an arm too few": "DELETE FROM arm WHERE run_id = 2 AND name = 'P'",
+    "another plan": "INSERT INTO plan SELECT 2, 'other', document, task_id, source_group, "
+    "task_digest, snapshot_digest, gold_digest, provider, model, seed, first_arm, companion, "
+    "endpoint_definition, contract, fitting, created_at FROM plan; "
+    "UPDATE run SET plan_id = 2 WHERE id = 3",
+}
+
+
+@pytest.mark.parametrize("statements", CHANGED.values(), ids=CHANGED)
+def test_repeats_that_somebody_changed_stop_everything_before_a_request_leaves(
+    repeated: tuple[Scene, dict[str, Any]], tmp_path: Path, statements: str
+) -> None:
+    scene, _ = repeated
+    copy = tmp_path / "copy.sqlite"
+    source = sqlite3.connect(scene.folder / "runs/ledger.sqlite")
+    target = sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    owed = "UPDATE arm SET endpoint = 'stopped', reason = 'interrupted' WHERE run_id = 1"
+    target.executescript(f"PRAGMA foreign_keys = OFF; {owed}; {statements};")
+    (before,) = target.execute("SELECT count(*) FROM attempt").fetchone()
+    target.close()
+    done = scene.run("run-pair", "1", "--ledger", str(copy))
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"revereval: run 1: not as its plan has it (")
+    assert done.stderr.count(b"\n") == 1
+    target = sqlite3.connect(copy)
+    assert target.execute("SELECT count(*) FROM attempt").fetchone() == (before,)
+    target.close()
+    assert scene.run("ledger", "audit", "--ledger", str(copy)).returncode == 3
+
+
+@pytest.mark.parametrize("column", ["seal", "boundary_request_id"])
+def test_a_repeat_without_the_seal_of_its_tape_sends_nothing_and_says_so(
+    repeated: tuple[Scene, dict[str, Any]], tmp_path: Path, column: str
+) -> None:
+    scene, _ = repeated
+    copy = tmp_path / "copy.sqlite"
+    source = sqlite3.connect(scene.folder / "runs/ledger.sqlite")
+    target = sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    target.executescript(
+        "UPDATE arm SET endpoint = 'stopped', reason = 'interrupted' WHERE run_id = 2;"
+        f"UPDATE run SET {column} = 1 WHERE id = 2"
+    )
+    (before,) = target.execute("SELECT count(*) FROM attempt").fetchone()
+    done = scene.run("run-pair", "1", "--ledger", str(copy), "--json")
+    assert done.returncode == 3
+    arms = json.loads(done.stdout)["repeats"][0]["arms"]
+    assert {arm["reason"] for arm in arms.values()} == {"seal_broken", "interrupted"} or all(
+        arm["reason"] == "seal_broken" for arm in arms.values()
+    )
+    assert target.execute("SELECT count(*) FROM attempt").fetchone() == (before,)
+    target.close()
