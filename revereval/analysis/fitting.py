@@ -186,10 +186,11 @@ def leave_one_source_out(table: Boundaries, outcomes: Success, frame: Frame, fea
         raise InputError(table.source, "source_group", problem)
     chosen = np.zeros(len(table), np.bool_)
     values: Counter[float] = Counter()
+    places = np.flatnonzero(rows)
     for group in groups:
         best = thresholds.best(int(group))
         values[best] += 1
-        held = np.flatnonzero(rows)[thresholds.rows_of(int(group))]
+        held = places[thresholds.rows_of(int(group))]
         chosen[held] = passes(table.features[feature][held], ">=", best)
     ordered = tuple(sorted(values.items(), key=lambda item: (-item[1], item[0])))
     cost = expenditure(table, outcomes, rows, chosen, "leave one source group out")

@@ -27,7 +27,7 @@ sources.append(moves.urllib_parse.__name__)
 six.add_move(six.MovedAttribute("mine", "gone", "string", "letters", "digits"))
 listed = "mine" in dir(moves)
 importlib.import_module("six.moves.urllib_error")
-assert moves.mine and moves.reduce
+touched = moves.mine, moves.reduce
 found = {name: places(name) for name in ("builtins", "mine", "urllib_error", "zip_longest")}
 
 removals = {}

@@ -25,7 +25,7 @@ document = {
     "c": "aab",
     "b": 1,
     "a": 4,
-    5: 0,
+    "k": 0,
 }
 validator.validate(document)
 rules = dict(validator.schema["a"])

@@ -15,7 +15,8 @@ from tests.tasks.build import FILES, GOLD, ORACLE, TASK, install, write_task
 from tests.tasks.test_lint import revereval
 
 NAMES = (
-    "locale", "time_zone", "hash_seed", "columns", "colour", "working_directory", "platform",
+    "locale", "time_zone", "hash_seed", "columns", "colour", "optimisation", "working_directory",
+    "platform",
 )  # fmt: skip
 LETTERS = "''.join({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'})"
 DEPENDING = [
@@ -27,6 +28,8 @@ DEPENDING = [
     ("columns", "str(shutil.get_terminal_size().columns)", "80"),
     ("columns", "os.environ['COLUMNS']", "80"),
     ("colour", "str(os.environ.get('FORCE_COLOR'))", "None"),
+    ("optimisation", "str(json.loads.__doc__)[:11]", "Deserialize"),
+    ("optimisation", "str(__debug__)", "True"),
     ("working_directory", "str(os.listdir())", "[]"),
     ("working_directory", "os.path.basename(os.getcwd())", "empty"),
     ("platform", "os.sep", "/"),
@@ -162,6 +165,7 @@ def test_another_type_a_new_key_and_a_lost_key_are_changes(
     ("name", "condition"),
     [
         ("locale", "os.environ.get('LANGUAGE') == 'de'"),
+        ("optimisation", "not __debug__"),
         ("working_directory", "os.listdir()"),
         ("platform", "os.sep != '/'"),
     ],
@@ -213,6 +217,7 @@ CHANGES: dict[str, tuple[set[str], str, bool]] = {
     "hash_seed": ({"PYTHONHASHSEED"}, "empty", False),
     "columns": ({"COLUMNS", "LINES"}, "empty", False),
     "colour": ({"FORCE_COLOR", "CLICOLOR_FORCE", "TERM", "COLORTERM"}, "empty", False),
+    "optimisation": ({"PYTHONOPTIMIZE"}, "empty", False),
     "working_directory": (set(), "another folder, with a file", False),
     "platform": (set(), "empty", True),
 }
