@@ -1,6 +1,6 @@
 """Columns turned into Boundaries; a row that contradicts itself is named, never dropped."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from revereval.analysis.boundaries import (
     WRONG,
     Arm,
     Boundaries,
-    Coded,
     Codes,
     Column,
-    Flags,
     Floats,
-    Ints,
 )
+from revereval.analysis.rows import IDENTITY, REQUIRED, Table, check_repeats, runs, second_of
 from revereval.errors import InputError
 from revereval.terms import (
     SUFFIX_CAP,
@@ -35,9 +33,6 @@ from revereval.terms import (
     UnexecutedReason,
 )
 
-REQUIRED = ("task_id", "source_group", "first_arm", "f_endpoint", "p_endpoint")
-IDENTITY = ("plan_digest", "run_id", "created_at")
-"""What tells runs apart, where the table has them; else the task does, within its flow."""
 _OF_ROWS = (
     "flow", "split", "fitting", "repeat", "tape_run_id", "contract", "endpoint_definition",
     "prefix_tokens",
@@ -66,7 +61,7 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
     Raises InputError, naming row and column: a missing column, an unknown state, a contradiction,
     a run that comes twice.
     """
-    table = _Table(source, columns)
+    table = Table(source, columns)
     for name in REQUIRED:
         if name not in columns:
             raise InputError(source, name, "missing: an analysis needs this column")
@@ -87,77 +82,16 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
         features=_features(table),
         fitting=table.optional("fitting"),
         split=table.optional_text("split", tuple(Split)),
-        run=_runs(table),
+        run=runs(table),
     )
     _check_pairing(table, rows)
-    _check_repeats(table, rows)
+    check_repeats(table, rows)
     if rows.split is not None:
-        table.refuse(_second_of(group.codes, rows.split.codes), "split", "a group in two splits")
+        table.refuse(second_of(group.codes, rows.split.codes), "split", "a group in two splits")
     return rows
 
 
-def _known(column: Column) -> Flags:
-    rows: Flags = column.codes >= 0 if isinstance(column, Coded) else ~np.isnan(column)
-    return rows
-
-
-class _Table:
-    """The columns of one source, and its errors."""
-
-    task: Coded
-
-    def __init__(self, source: str, columns: Mapping[str, Column]) -> None:
-        self.source = source
-        # a column without a known cell says no more than a missing one
-        self._columns = {n: c for n, c in columns.items() if n in REQUIRED or _known(c).any()}
-        first = next(iter(columns.values()), np.zeros(0))
-        self.size = len(first.codes if isinstance(first, Coded) else first)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._columns
-
-    def text(self, name: str, allowed: Sequence[str] | None) -> Coded:
-        """A text column without unknowns, its values among those allowed."""
-        column = self.optional_text(name, allowed)
-        if column is None:
-            raise InputError(self.source, name, "missing: an analysis needs this column")
-        self.refuse(column.codes < 0, name, "empty")
-        return column
-
-    def optional_text(self, name: str, allowed: Sequence[str] | None) -> Coded | None:
-        column = self._columns.get(name)
-        if column is None or not isinstance(column, Coded):
-            return None
-        used = np.zeros(len(column.values) + 1, np.bool_)
-        used[column.codes] = True  # code -1 is the last place
-        for code, value in enumerate(column.values):
-            if allowed is not None and used[code] and value not in allowed:
-                problem = f"{value!r}, allowed: {', '.join(allowed)}"
-                self.refuse(column.codes == code, name, problem)
-        return column
-
-    def optional(self, name: str) -> Floats | None:
-        column = self._columns.get(name)
-        return None if isinstance(column, Coded) else column
-
-    def number(self, name: str) -> Floats:
-        """A column of counts; all unknown where the table lacks it."""
-        column = self.optional(name)
-        if column is None:
-            return np.full(self.size, np.nan)
-        self.refuse(column < 0, name, "negative")
-        return column
-
-    def refuse(self, rows: Flags, column: str, problem: str) -> None:
-        """Raise InputError for the first of the rows, if there is one."""
-        if rows.any():
-            row = int(np.argmax(rows))
-            task = self.task.text(row) if hasattr(self, "task") else ""
-            place = f"row {row + 1}" + (f" ({task})" if task else "")
-            raise InputError(self.source, f"{place}: {column}", problem)
-
-
-def _arm(table: _Table, arm: ArmName) -> Arm:
+def _arm(table: Table, arm: ArmName) -> Arm:
     side = arm.lower()
     endpoints = _endpoints(table, side)
     primary = endpoints[PRIMARY]
@@ -180,6 +114,7 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
     table.refuse(short, f"{side}_suffix_requests", "capped with fewer than K requests")
     answered = (primary == CORRECT) | (primary == WRONG)
     table.refuse(answered & (requests == 0), f"{side}_suffix_requests", "an answer needs a request")
+    table.refuse((requests == 0) & (tokens > 0), f"{side}_suffix_tokens", "0 requests use none")
     _check_verdicts(table, side, endpoints)
     if reasons is not None:
         explained = (reasons.codes >= 0) & ~((primary == STOPPED) | idle)
@@ -197,7 +132,7 @@ def _arm(table: _Table, arm: ArmName) -> Arm:
     )
 
 
-def _endpoints(table: _Table, side: str) -> dict[str, Codes]:
+def _endpoints(table: Table, side: str) -> dict[str, Codes]:
     """The endpoint of one arm by contract: the primary one, and those the table also has.
 
     A row without a contract's own column has it where that is its primary contract; elsewhere it
@@ -215,13 +150,16 @@ def _endpoints(table: _Table, side: str) -> dict[str, Codes]:
         twice = contracts is not None and contracts.equals(contract) & (codes >= 0)
         problem = f"not {side}_endpoint, though it is of the row's own contract"
         table.refuse(twice & (codes != primary), f"{side}_endpoint_{contract}", problem)
-        codes = np.where((codes < 0) & unnamed, primary, codes)
-        if own is not None or (codes >= 0).any():
+        # only an answer can be judged otherwise under another contract
+        judged = (primary == CORRECT) | (primary == WRONG)
+        has = own is not None or bool(unnamed.any())
+        codes = np.where((codes < 0) & (unnamed | ~judged), primary, codes)
+        if has:
             found[contract] = codes
     return found
 
 
-def _check_verdicts(table: _Table, side: str, endpoints: Mapping[str, Codes]) -> None:
+def _check_verdicts(table: Table, side: str, endpoints: Mapping[str, Codes]) -> None:
     primary = endpoints[PRIMARY]
     answered = (primary == CORRECT) | (primary == WRONG)
     for contract, codes in endpoints.items():
@@ -237,13 +175,13 @@ def _check_verdicts(table: _Table, side: str, endpoints: Mapping[str, Codes]) ->
             table.refuse(against, f"{side}_{contract}", f"contradicts {column}")
 
 
-def _features(table: _Table) -> dict[str, Floats]:
+def _features(table: Table) -> dict[str, Floats]:
     found = {name: table.number(name) for name in FEATURES}
     table.refuse(found["last_cached_fraction"] > 1, "last_cached_fraction", "more than 1")
     return found
 
 
-def _check_pairing(table: _Table, rows: Boundaries) -> None:
+def _check_pairing(table: Table, rows: Boundaries) -> None:
     outside = [rows.arms[arm].endpoints[PRIMARY] == OUTSIDE for arm in ARMS]
     table.refuse(outside[0] & outside[1], "p_endpoint", "not_planned in both arms")
     flow = table.optional_text("flow", ("paired", "single_arm"))
@@ -251,53 +189,3 @@ def _check_pairing(table: _Table, rows: Boundaries) -> None:
         single, paired = flow.equals("single_arm"), flow.equals("paired")
         table.refuse(single & rows.paired, "flow", "single_arm, but both arms are planned")
         table.refuse(paired & ~rows.paired, "flow", "paired, but an arm is not_planned")
-
-
-def _check_repeats(table: _Table, rows: Boundaries) -> None:
-    """The repeats of one run share all that was known before either arm ran."""
-    shared: dict[str, Floats | Codes] = {"source_group": rows.group.codes}
-    shared |= {"prefix_tokens": rows.prefix_tokens, **rows.features}
-    shared |= {"fitting": rows.fitting} if rows.fitting is not None else {}
-    for column, values in shared.items():
-        problem = "not that of the other repeats of its run"
-        known = np.where(np.isnan(values), -1.0, values)
-        table.refuse(_second_of(rows.run, known), column, problem)
-
-
-def _second_of(keys: Ints | Codes, values: Floats | Codes) -> Flags:
-    """Rows with another value than the first row of their key; a value below 0 is unknown."""
-    known = np.flatnonzero(values >= 0)
-    _, first, place = np.unique(keys[known], return_index=True, return_inverse=True)
-    second = np.zeros(len(keys), np.bool_)
-    second[known] = values[known] != values[known[first]][place]
-    return second
-
-
-def _runs(table: _Table) -> Ints:
-    """A number for each run; raises InputError for a run, or a repeat of it, that comes twice."""
-    keys = [table.optional_text(name, None) for name in IDENTITY]
-    numbers = [table.optional(name) for name in IDENTITY if name != "run_id"]
-    own, tape = table.optional("run_id"), table.optional("tape_run_id")
-    if own is not None:  # the repeats of one tape are runs of the ledger, and one run here
-        numbers.append(own if tape is None else np.where(np.isnan(tape), own, tape))
-    parts: list[Floats | Codes] = [key.codes for key in keys if key is not None]
-    parts += [number for number in numbers if number is not None]
-    flow = table.optional_text("flow", None)
-    parts += [table.task.codes] + ([flow.codes] if flow is not None else [])
-    run = _numbered(parts)
-    repeat = table.optional("repeat")
-    row = run if repeat is None else _numbered([run, np.nan_to_num(repeat, nan=1)])
-    order = np.argsort(row, kind="stable")
-    again = np.zeros(table.size, np.bool_)
-    again[order[1:]] = row[order[1:]] == row[order[:-1]]
-    table.refuse(again, "run_id" if "run_id" in table else "task_id", "a run that comes twice")
-    return run
-
-
-def _numbered(parts: Sequence[Floats | Codes | Ints]) -> Ints:
-    """A number from 0 for each distinct combination."""
-    numbers = np.zeros(len(parts[0]), np.int64)
-    for part in parts:
-        values, codes = np.unique(part, return_inverse=True)
-        _, numbers = np.unique(numbers * max(1, len(values)) + codes, return_inverse=True)
-    return numbers.astype(np.int64)

@@ -54,6 +54,10 @@ def fit(
     Source: the papers' fitter; its trace on four rows has 36 candidates.
     """
     costs = _Costs(table, outcomes, frame)
+    distinct = sum(len(np.unique(table.features[name][frame.rows])) for name in features)
+    if (2 + 2 * distinct) * int(frame.rows.sum()) > MOST_STEPS // 10:
+        problem = f"{2 + 2 * distinct:,} candidates on {int(frame.rows.sum()):,} rows: too many"
+        raise InputError(table.source, "fitting", problem)
     trace = [
         costs.candidate(index, rule)
         for index, rule in enumerate(candidates(table, frame, features))

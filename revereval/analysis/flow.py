@@ -43,6 +43,8 @@ class Flow:
     joint: Mapping[ArmName, Fraction]
     endpoints: Mapping[ArmName, Mapping[Endpoint, Fraction]]
     """By arm."""
+    unknown: Mapping[ArmName, Fraction]
+    """Runs whose endpoint under this contract the table does not tell, by arm."""
     crossed: Mapping[Endpoint, Mapping[Endpoint, Fraction]]
     """F's endpoint, then P's."""
     first_period: Mapping[ArmName, Mapping[Endpoint, Fraction]]
@@ -72,6 +74,7 @@ def flow(table: Boundaries, outcomes: Success, frame: Frame, contract: str = PRI
             arm: {endpoint: count(codes == place) for place, endpoint in places}
             for arm, codes in ((ArmName.F, f), (ArmName.P, p))
         },
+        unknown={arm: count(codes < 0) for arm, codes in ((ArmName.F, f), (ArmName.P, p))},
         crossed={
             row: {column: count((f == i) & (p == j)) for j, column in places} for i, row in places
         },

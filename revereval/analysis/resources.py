@@ -10,6 +10,7 @@ import numpy as np
 from revereval.analysis.boundaries import ARMS, Boundaries, Flags, Floats, Success
 from revereval.analysis.bounds import total
 from revereval.analysis.frames import Frame, counted
+from revereval.errors import InputError
 from revereval.terms import ArmName
 
 Known = Fraction | None
@@ -40,6 +41,8 @@ class Usage:
     uncached: Known
     cached: Known
     output: Known
+    unknown: Mapping[str, int]
+    """Rows that do not know their part, by the name of the sum."""
 
     @property
     def tokens_per_request(self) -> float | None:
@@ -105,10 +108,8 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
     usage = {arm: _usage(table, arm, known) for arm in ARMS}
     f_sum, p_sum = (usage[arm].suffix_tokens or Fraction(0) for arm in ARMS)
     increases, decreases = (int((sign * (of_run[1] - of_run[0]) > 0).sum()) for sign in (1, -1))
-    prefix = sum_known(table, table.prefix_tokens, known) if known.any() else None
-    if prefix is None and prefix_total is not None:
-        prefix = Fraction(prefix_total)
-    defined = ratios[ratios > 0]
+    prefix = _prefix(table, name, rows, known, prefix_total)
+    defined = ratios[~np.isnan(ratios)]
     return Pairs(
         name=name,
         of_runs=counted(table, rows),
@@ -119,7 +120,7 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
         difference=p_sum - f_sum,
         ratio=float(p_sum / f_sum) if f_sum else None,
         ratios=np.divide(p, f, out=np.full(len(table), np.nan), where=known & (f > 0)),
-        geometric_mean=float(np.exp(np.log(defined).mean())) if len(defined) else None,
+        geometric_mean=_geometric_mean(defined),
         median=float(np.median(defined)) if len(defined) else None,
         increases=increases,
         decreases=decreases,
@@ -136,10 +137,37 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
     )
 
 
+def _prefix(table: Boundaries, name: str, rows: Flags, known: Flags, total: int | None) -> Known:
+    """The rows' own sum, or the total that is given for it. Raises InputError where both differ."""
+    own = sum_known(table, table.prefix_tokens, known) if known.any() else None
+    if total is None or not known.any():
+        return own
+    told = known & ~np.isnan(table.prefix_tokens)
+    least = sum_known(table, table.prefix_tokens, told) or Fraction(0)
+    if (rows & ~known).any() or total < least or own not in (None, Fraction(total)):
+        problem = f"{total} is not the prefix of the {name} rows, of which {least} is known"
+        raise InputError(table.source, "prefix_tokens", problem)
+    return Fraction(total)
+
+
+def _geometric_mean(ratios: Floats) -> float | None:
+    if not len(ratios):
+        return None
+    return float(np.exp(np.log(ratios).mean())) if (ratios > 0).all() else 0.0
+
+
 def _usage(table: Boundaries, name: ArmName, rows: Flags) -> Usage:
     arm = table.arms[name]
-    columns = (arm.suffix_tokens, arm.suffix_requests, arm.uncached, arm.cached, arm.output)
-    return Usage(*(sum_known(table, column, rows) for column in columns))
+    columns = {
+        "suffix_tokens": arm.suffix_tokens,
+        "suffix_requests": arm.suffix_requests,
+        "uncached": arm.uncached,
+        "cached": arm.cached,
+        "output": arm.output,
+    }
+    sums = {name: sum_known(table, column, rows) for name, column in columns.items()}
+    unknown = {name: int(np.isnan(column[rows]).sum()) for name, column in columns.items()}
+    return Usage(**sums, unknown=unknown)
 
 
 def _first_rows(table: Boundaries, rows: Flags) -> list[int]:

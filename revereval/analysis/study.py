@@ -1,5 +1,6 @@
 """One study of one table: its frames, its sensitivity variants, and the rule in question."""
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -109,8 +110,13 @@ class Study:
             return None
 
     def held_out(self, frame: Frame) -> bool:
-        """Whether no task of a frame was fitted on; False where that is not known."""
-        return self.fitting is not None and not bool((self.fitting.doubtful & frame.rows).any())
+        """Whether a rule's file says that no source group of a frame was fitted on.
+
+        A rule without a file says nothing of the kind, whatever rows the table marks.
+        """
+        if self.question.fitted_on is None or self.fitting is None:
+            return False
+        return not bool((self.fitting.doubtful_groups & frame.rows).any())
 
     @cached_property
     def repeated(self) -> bool:
@@ -120,4 +126,15 @@ class Study:
 
 def tasks_of(table: Boundaries, rows: Flags) -> Sequence[str]:
     """The tasks of these rows, sorted, each once."""
-    return sorted({table.task.values[code] for code in np.unique(table.task.codes[rows])})
+    return sorted(_names_of(table, rows))
+
+
+def first_tasks(table: Boundaries, rows: Flags, most: int) -> tuple[list[str], int]:
+    """The first of them in order, and how many there are: no need to sort a million names."""
+    found = _names_of(table, rows)
+    return heapq.nsmallest(most, found), len(found)
+
+
+def _names_of(table: Boundaries, rows: Flags) -> list[str]:
+    present = np.bincount(table.task.codes[rows], minlength=len(table.task.values))
+    return [table.task.values[code] for code in np.flatnonzero(present)]

@@ -231,9 +231,12 @@ def censoring(
 
     On the complete rows of a record; with --simulate on made-up worlds, which need no record.
     """
+    from revereval.errors import InputError
     from revereval.report.sensitivity import censoring_section, simulation_section, worlds
 
     if simulate is not None:
+        if file is not None:
+            raise InputError("--simulate", str(file), "made-up worlds need no table")
         found = worlds(pairs, accuracy, difficulty, simulate, seed)
         _print(None, [simulation_section(found, seed)], as_json)
         return
@@ -254,17 +257,17 @@ def study_of(
     joint_prefix: int | None = None,
     comparable_prefix: int | None = None,
 ) -> "Study":
+    from dataclasses import replace
+
     from revereval.analysis.study import Question, Study
     from revereval.cli.tables import boundary_table
     from revereval.report.asked import feature_named, parse_prices, parse_relaxation
-    from revereval.report.rule_file import load_rule
+    from revereval.report.rule_file import fitting_tasks_among, load_rule
     from revereval.terms import EndpointDefinition
 
-    parsed, fitted_on, groups = (None, None, None) if rule is None else load_rule(rule)
+    loaded = None if rule is None else load_rule(rule)
     question = Question(
-        rule=parsed,
-        fitted_on=fitted_on,
-        fitted_groups=groups,
+        rule=loaded and loaded.rule,
         exclude=tuple(exclude or ()),
         relax=tuple(map(parse_relaxation, relax or ())),
         contract=contract,
@@ -275,19 +278,31 @@ def study_of(
         comparable_prefix_total=comparable_prefix,
     )
     table, plans = boundary_table(file, ledger)
+    if loaded is not None and loaded.tasks is not None:
+        tasks, groups = fitting_tasks_among(table, loaded.rows or frozenset())
+        question = replace(
+            question,
+            fitted_on=loaded.tasks | tasks,
+            fitted_groups=(loaded.groups or frozenset()) | groups,
+        )
     return Study(table, question, plans)
 
 
 def _print(study: "Study | None", sections: "Iterable[Section]", as_json: bool) -> None:
-    from dataclasses import asdict
-
     from revereval.cli import output
+    from revereval.report.asked import asked_sentences
 
     found = list(sections)
     if as_json:
         source = None if study is None else study.table.source
-        output.print_json({"source": source, "sections": [asdict(section) for section in found]})
+        asked = [] if study is None else asked_sentences(study)
+        made = [section.as_json() for section in found]
+        output.print_json({"source": source, "asked": asked, "sections": made})
         return
+    if study is not None:
+        for sentence in asked_sentences(study):
+            output.paragraph(sentence)
+        output.line()
     for section in found:
         output.line(section.title)
         output.line("=" * len(section.title))

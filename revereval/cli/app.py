@@ -46,7 +46,7 @@ def _run(arguments: list[str]) -> int:
         _discard_output()
         return READER_GONE
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         _discard_output()
         note(f"revereval: the output cannot be written: {error.strerror}")

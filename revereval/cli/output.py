@@ -60,7 +60,7 @@ def note(text: str) -> None:
 def width() -> int:
     """Columns to fill: the terminal's, or 80 where nobody watches."""
     if sys.stdout.isatty():
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     return 80
 
 

@@ -79,7 +79,7 @@ def report(
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
     target = save or Path(f"report.{file_format}")
-    check_output(target, [path for path in (file, ledger, _rule_file(rule)) if path])
+    check_output(target, [path for path in (file, *_parts(ledger), _rule_file(rule)) if path])
     if figures is not None:
         check_folder(figures)
     if file is not None and pair:
@@ -113,6 +113,11 @@ def report(
                 for drawn in made.figures
             ],
         })  # fmt: skip
+
+
+def _parts(ledger: Path) -> list[Path]:
+    """The files of a ledger in WAL mode."""
+    return [ledger.with_name(ledger.name + end) for end in ("", "-wal", "-shm", ".lock")]
 
 
 def _rule_file(rule: str | None) -> Path | None:

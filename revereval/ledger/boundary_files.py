@@ -252,7 +252,11 @@ def _value(path: Path, row: int, column: Column, value: Any) -> str | float | No
     }  # fmt: skip
     if type(value) not in allowed[column.type]:
         raise _wrong(path, row, column, f"a {column.type}")
-    return value if isinstance(value, str) else _exact(path, row, column, value)
+    if not isinstance(value, str):
+        return _exact(path, row, column, value)
+    if not value:
+        raise _wrong(path, row, column, "null for an unknown text")
+    return value
 
 
 def _parquet(path: Path, wanted: Collection[str]) -> dict[str, Cells]:

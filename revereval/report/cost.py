@@ -51,6 +51,7 @@ def resources_section(study: Study) -> Section:
     tables = [
         Table("Suffix tokens of pairs", *_pair_rows([joint, comparable])),
         Table("Usage of the suffix requests", *_usage_rows(study, [joint, comparable])),
+        _by_first_arm(study, joint),
         *pair_tables(study, comparable),
     ]
     sentences = [
@@ -59,8 +60,15 @@ def resources_section(study: Study) -> Section:
         "comparable.",
         *_joint_sentences(study, joint),
     ]
-    told = facts({"joint": joint, "comparable": comparable}, study.table)
-    return Section("resources", "Conditional resources", sentences, tables, [CONDITIONAL], told)
+    told = {"joint": joint, "comparable": comparable}
+    return Section(
+        "resources",
+        "Conditional resources",
+        sentences,
+        tables,
+        [CONDITIONAL],
+        lambda: facts(told, study.table),
+    )
 
 
 def _strict_joint(study: Study) -> str:
@@ -68,8 +76,10 @@ def _strict_joint(study: Study) -> str:
         strict = success(study.table, Contract.STRICT, study.question.definition)
     except InputError:
         return " (unknown under the strict contract)"
-    runs = counted(study.table, joint_rows(strict, study.whole))
-    return f" ({count(runs)} under the strict contract)"
+    both = strict.joint, (strict.f_high == 1) & (strict.p_high == 1) & ~strict.known
+    low, open_ = (counted(study.table, study.whole.rows & rows) for rows in both)
+    maybe = f", {count(open_)} more unknown" if open_ else ""
+    return f" ({count(low)} under the strict contract{maybe})"
 
 
 _MOST_PAIRS = 60
@@ -79,10 +89,11 @@ def pair_tables(study: Study, one: Pairs) -> list[Table]:
     """Each pair's tokens and requests; beyond 60 pairs the quantiles of their ratios."""
     rows = list(map(int, np.flatnonzero(one.rows)))
     if len(rows) > _MOST_PAIRS:
-        points = np.quantile(one.ratios[one.rows], _QUANTILES)
+        defined = one.ratios[~np.isnan(one.ratios)]
+        points = np.quantile(defined, _QUANTILES) if len(defined) else np.full(7, np.nan)
         cells = [[f"{q:.0%}", ratio(float(v))] for q, v in zip(_QUANTILES, points, strict=True)]
         return [
-            Table("Quantiles of P / F, suffix tokens of one pair", ["quantile", "P / F"], cells)
+            Table(f"Quantiles of P / F over {len(defined):,} pairs", ["quantile", "P / F"], cells)
         ]
     order = sorted(rows, key=lambda row: (one.ratios[row], row))
     return [
@@ -144,13 +155,17 @@ def _pair_rows(sets: list[Pairs]) -> tuple[list[str], list[list[str]]]:
         row("median of ratios", *(ratio(one.median) for one in sets)),
         row("pairs with more under P", *(count(one.increases) for one in sets)),
         row("pairs with fewer under P", *(count(one.decreases) for one in sets)),
-        row("exact two-sided sign test, p", *(ratio(one.sign_p, 2) for one in sets)),
+        row("exact two-sided sign test, p", *(_p(one.sign_p) for one in sets)),
         row("prefix tokens, once a run", *(count(one.prefix_tokens) for one in sets)),
         row("F logical tokens", *(count(one.logical[f]) for one in sets)),
         row("P logical tokens", *(count(one.logical[p]) for one in sets)),
         row("logical ratio of sums", *(ratio(logical_ratio(one)) for one in sets)),
     ]
     return ["figure", *(one.name for one in sets)], rows
+
+
+def _p(value: float | None) -> str:
+    return "< 0.01" if value is not None and value < 0.005 else ratio(value, 2)
 
 
 def logical_ratio(one: Pairs) -> float | None:
@@ -188,6 +203,8 @@ def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
             "ratios of single pairs here are of suffix tokens."
         )
     found.append(f"P − F of J costs {cost_algebra(joint)}, prices a token left open.")
+    if any(any(usage.unknown.values()) for usage in joint.usage.values()):
+        found.append("`unknown in n` says how many rows of a set do not know their part of a sum.")
     if joint.sign_p is not None:
         found.append("The sign test describes these pairs; it is no test of a population.")
     return found
@@ -231,12 +248,25 @@ def _usage_rows(study: Study, sets: list[Pairs]) -> tuple[list[str], list[list[s
     return [*columns, *(["cost"] if study.question.prices else [])], rows
 
 
+def _by_first_arm(study: Study, joint: Pairs) -> Table:
+    """The arm that goes second may meet a warm cache: the ratio by order, of the same rows."""
+    rows = []
+    for arm in ArmName:
+        went = study.table.p_first if arm is ArmName.P else ~study.table.p_first
+        one = pairs(study.table, f"{arm} first", joint.rows & went)
+        sums = [count(one.usage[name].suffix_tokens) for name in ArmName]
+        rows.append([one.name, count(one.runs), *sums, ratio(one.ratio)])
+    return Table("J by the arm that went first, suffix tokens", ["", "N", "F", "P", "P / F"], rows)
+
+
 def _usage_cells(study: Study, usage: Usage) -> list[str]:
     mean = usage.tokens_per_request
-    cells = [
-        count(usage.suffix_requests), UNKNOWN if mean is None else f"{mean:,.1f}",
-        count(usage.uncached), count(usage.cached), count(usage.output),
-    ]  # fmt: skip
+    sums = {name: getattr(usage, name) for name in usage.unknown}
+    requests, uncached, cached, output = (
+        count(sums[name]) if sums[name] is not None else f"{UNKNOWN} in {usage.unknown[name]:,}"
+        for name in ("suffix_requests", "uncached", "cached", "output")
+    )
+    cells = [requests, UNKNOWN if mean is None else f"{mean:,.1f}", uncached, cached, output]
     if study.question.prices:
         cells.append(_money(priced(usage, study.question.prices)))
     return cells

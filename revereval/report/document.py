@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from revereval.analysis.boundaries import PRIMARY
 from revereval.analysis.bounds import contrast
 from revereval.analysis.frames import counted
 from revereval.analysis.study import Study
 from revereval.canonical import sha256_hex
+from revereval.report.asked import asked_sentences
 from revereval.report.cost import joint_pairs
 from revereval.report.drawing import Drawn
 from revereval.report.figures import quality_figure, rule_figure
@@ -130,7 +130,7 @@ def document(study: Study, plans: Sequence[PlanUsed], singles: Singles | None) -
         source=study.table.source,
         stand_in=_stand_in(plans),
         key_figures=_key_figures(study),
-        asked=_asked(study),
+        asked=asked_sentences(study),
         parts=parts,
     )
 
@@ -184,30 +184,6 @@ def _key_figures(study: Study) -> list[KeyFigure]:
             )
         )
     return figures
-
-
-def _asked(study: Study) -> list[str]:
-    question = study.question
-    contract = "each plan's own" if question.contract == PRIMARY else f"{question.contract}"
-    definition = "each plan's own" if question.definition is None else f"{question.definition}"
-    text = [f"Scoring contract: {contract}. Endpoint definition: {definition}."]
-    if question.rule is not None:
-        text.append(f"Rule: P where {question.rule}.")
-    if question.exclude:
-        text.append(f"Also without: {', '.join(question.exclude)}.")
-    if question.relax:
-        relaxed = ", ".join(f"{arm} of {task}" for task, arm in question.relax)
-        text.append(f"Also with these outcomes taken as unknown: {relaxed}.")
-    if question.prices is not None:
-        prices = question.prices
-        each = (prices.uncached, prices.cached, prices.output)
-        named = ", ".join(f"{float(price):g}" for price in each)
-        text.append(f"Prices of a million uncached, cached and output tokens: {named}.")
-    totals = (question.joint_prefix_total, question.comparable_prefix_total)
-    for name, total in zip(("J", "the comparable runs"), totals, strict=True):
-        if total is not None:
-            text.append(f"Prefix tokens of {name}, as given by who asked: {count(total)}.")
-    return text
 
 
 def _stand_in(plans: Sequence[PlanUsed]) -> str:

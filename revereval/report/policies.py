@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from revereval.analysis.boundaries import Success, success
 from revereval.analysis.fitting import Fit, fit, hindsight, leave_one_source_out
-from revereval.analysis.frames import Frame, frame
+from revereval.analysis.frames import Frame, counted, frame
 from revereval.analysis.resources import Expenditure, comparable_rows, expenditure
 from revereval.analysis.selector import (
     ALWAYS_FULL,
@@ -38,7 +38,7 @@ def policy_section(study: Study) -> Section:
         ["Failures and suffix tokens on the comparable runs of each frame."],
         [_policy_table(study, *of) for of in chosen],
         [CONDITIONAL],
-        facts({"spending": told}, study.table),
+        lambda: facts({"spending": told}, study.table),
     )
 
 
@@ -68,7 +68,11 @@ def _strict_failures(study: Study, within: Frame) -> list[str]:
         strict = success(study.table, Contract.STRICT, study.question.definition)
     except InputError:
         return [UNKNOWN] * (3 if study.question.rule else 2)
-    return [count(cost.failures) for cost in _policies(study, strict, within)]
+    runs = counted(study.table, comparable_rows(study.outcomes, within))
+    return [
+        count(cost.failures) + ("" if cost.runs == runs else f" of {count(cost.runs)}")
+        for cost in _policies(study, strict, within)
+    ]
 
 
 def _cost_cells(cost: Expenditure, full: Expenditure) -> list[str]:
@@ -84,12 +88,15 @@ def hindsight_section(study: Study) -> Section:
     """The threshold chosen after the fact, and leave one source group out."""
     feature = study.question.feature
     best = hindsight(study.table, study.outcomes, study.whole, feature)
-    folds = leave_one_source_out(study.table, study.outcomes, study.whole, feature)
-    rows = [
-        ["hindsight threshold", str(best.rule), *_spent(best.cost)],
-        ["leave one source group out", f"{folds.folds} folds", *_spent(folds.held_out)],
-    ]
-    thresholds = [[number_text(value), count(number)] for value, number in folds.thresholds]
+    rows = [["hindsight threshold", str(best.rule), *_spent(best.cost)]]
+    folds, thresholds, why = None, [], ""
+    try:
+        folds = leave_one_source_out(study.table, study.outcomes, study.whole, feature)
+    except InputError as error:
+        why = f"Not possible with this record: {error}."
+    else:
+        rows.append(["leave one source group out", f"{folds.folds} folds", *_spent(folds.held_out)])
+        thresholds = [[number_text(value), count(number)] for value, number in folds.thresholds]
     return Section(
         "fit",
         "What hindsight would have chosen",
@@ -99,9 +106,14 @@ def hindsight_section(study: Study) -> Section:
         ],
         [
             Table("Thresholds on comparable runs", _CHOICES, rows),
-            Table("Thresholds that the folds choose", [f"{feature} >=", "folds"], thresholds),
+            *(
+                [Table("Thresholds that the folds choose", [f"{feature} >=", "folds"], thresholds)]
+                if folds
+                else []
+            ),
         ],
-        facts=facts({"hindsight": best, "leave_one_source_out": folds}, study.table),
+        [why] if why else [],
+        facts=lambda: facts({"hindsight": best, "leave_one_source_out": folds}, study.table),
     )
 
 
@@ -119,6 +131,8 @@ def fitted(study: Study) -> tuple[Fit, Frame]:
     if marks is None or not (marks == 1).any():
         raise InputError(study.table.source, "fitting", "no row is marked: nothing to fit on")
     rows = frame(study.table, "fitting rows", study.whole.rows & (marks == 1))
+    if not rows.runs:
+        raise InputError(study.table.source, "fitting", "no marked row has both arms planned")
     return fit(study.table, study.outcomes, rows), rows
 
 
@@ -149,5 +163,5 @@ def fit_section(study: Study) -> Section:
         ],
         [Table("Trace, in order of enumeration", _TRACE, trace)],
         ["The objective is what was minimised on these rows; it is no estimate for others."],
-        facts(found, study.table),
+        lambda: facts(found, study.table),
     )

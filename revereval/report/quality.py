@@ -6,10 +6,19 @@ from fractions import Fraction
 from revereval.analysis import flow as flows
 from revereval.analysis.boundaries import success
 from revereval.analysis.bounds import Contrast, Interval, complete_case, contrast
-from revereval.analysis.study import Study, Variant, tasks_of
+from revereval.analysis.study import Study, Variant, first_tasks
 from revereval.errors import InputError
 from revereval.report.facts import facts
-from revereval.report.section import UNKNOWN, Section, Table, count, names, share, signed
+from revereval.report.section import (
+    MOST_NAMES,
+    UNKNOWN,
+    Section,
+    Table,
+    count,
+    names,
+    share,
+    signed,
+)
 from revereval.terms import ArmName, CaptureOutcome, Contract, Endpoint, EndpointDefinition
 
 FIRST_PERIOD = (
@@ -42,6 +51,7 @@ def frame_section(study: Study) -> Section:
     """From plans to J, the endpoints of both arms, and the first period."""
     table, outcomes, whole = study.table, study.outcomes, study.whole
     found = flows.flow(table, outcomes, whole, study.question.contract)
+    open_ = [UNKNOWN] if any(found.unknown.values()) else []
     steps = [
         ("boundaries with both arms planned", found.boundaries),
         ("comparable: both outcomes known", found.comparable),
@@ -50,7 +60,12 @@ def frame_section(study: Study) -> Section:
     ]
     flow_rows = [[name, *_by_first(by_first)] for name, by_first in steps]
     endpoint_rows = [
-        [arm, *(count(found.endpoints[arm][endpoint]) for endpoint in Endpoint), count(whole.runs)]
+        [
+            arm,
+            *(count(found.endpoints[arm][endpoint]) for endpoint in Endpoint),
+            *([count(found.unknown[arm])] if open_ else []),
+            count(whole.runs),
+        ]
         for arm in ArmName
     ]
     crossed = [
@@ -69,7 +84,7 @@ def frame_section(study: Study) -> Section:
     tables = [
         Table("From boundaries to joint successes, in runs",
               ["step", "all", "F first", "P first"], flow_rows),
-        Table("Endpoints by arm", ["arm", *Endpoint, "N"], endpoint_rows),
+        Table("Endpoints by arm", ["arm", *Endpoint, *open_, "N"], endpoint_rows),
         Table("F's endpoint by P's", ["", *(f"P {e}" for e in Endpoint)], crossed),
         Table("Endpoint of the arm that went first", ["", *Endpoint, "N"], first),
     ]  # fmt: skip
@@ -77,7 +92,9 @@ def frame_section(study: Study) -> Section:
         rows = [[frame.name, count(frame.runs)] for frame in study.splits]
         tables.append(Table("Boundary runs by split", ["split", "N"], rows))
     told = {"plans": study.plans, "frame": whole, "flow": found, "splits": study.splits}
-    return Section("frame", "The frame", sentences, tables, [FIRST_PERIOD], facts(told, table))
+    return Section(
+        "frame", "The frame", sentences, tables, [FIRST_PERIOD], lambda: facts(told, table)
+    )
 
 
 def _plans_sentence(study: Study) -> str:
@@ -92,6 +109,9 @@ def _plans_sentence(study: Study) -> str:
         f"{count(plans.outcomes[CaptureOutcome.BOUNDARY])} reached the boundary."
     )
     open_ = plans.runs - sum(plans.outcomes[outcome] for outcome in CaptureOutcome)
+    imported = study.whole.runs - plans.outcomes[CaptureOutcome.BOUNDARY]
+    if imported > 0:
+        text += f" {count(imported)} more boundary runs were imported, without their plans."
     return text + (f" {count(open_)} captures have not ended." if open_ else "")
 
 
@@ -138,7 +158,7 @@ def bounds_section(study: Study) -> Section:
             Table("Complete cases only, for comparison", ["outcome", "runs"], complete),
         ],
         caveats,
-        facts(told, table),
+        lambda: facts(told, table),
     )
 
 
@@ -205,10 +225,12 @@ def _witnesses(study: Study, found: Contrast) -> list[str]:
         f, p = ("succeed", "fail") if f_succeeds else ("fail", "succeed")
         return f"every unknown F outcome would {f} and every unknown P outcome {p}"
 
-    f, p = tasks_of(study.table, found.f_unknown), tasks_of(study.table, found.p_unknown)
-    if not f and not p:
+    f, p = (
+        first_tasks(study.table, rows, MOST_NAMES) for rows in (found.f_unknown, found.p_unknown)
+    )
+    if not f[1] and not p[1]:
         return ["Every outcome is known."]
     return [
         f"The lower end is reached if {assigned(True)}; the upper end if {assigned(False)}.",
-        f"Unknown under F: {names(f)}. Unknown under P: {names(p)}.",
+        f"Unknown under F: {names(*f)}. Unknown under P: {names(*p)}.",
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +26,16 @@ def selector_section(study: Study, rule: Rule) -> Section:
         "selector",
         f"The rule: P where {rule}",
         [_fitted_sentence(study), *_chosen_sentences(study, whole)],
-        [*tables, Table("Contributions of the runs where P runs", *_contributions(study, whole))],
+        [*tables, _contributions(study, whole)],
         [
             "A run where the rule keeps F contributes exactly 0: rule and reference are then one "
             "arm.",
             NOT_CONFIDENCE,
         ],
-        facts({"rule": rule, "selections": found}, study.table),
+        lambda: {
+            **facts({"rule": rule, "selections": found}, study.table),
+            "contributions": _every_contribution(study, whole),
+        },
     )
 
 
@@ -69,10 +73,8 @@ def _named_frames(study: Study) -> list[tuple[Frame, str]]:
     """Frames and splits; a split on which the rule was fitted is never called held out."""
     named = [(frame, frame.name) for frame in study.frames]
     for frame in study.splits:
-        if study.held_out(frame):
-            note = "held out"
-        else:
-            note = "fit unknown" if study.fitting is None else "not held out"
+        unheld = "fit unknown" if study.fitting is None else "not held out"
+        note = "held out" if study.held_out(frame) else unheld
         named.append((frame, f"{frame.name} ({note})"))
     return named
 
@@ -85,7 +87,13 @@ def _fitted_sentence(study: Study) -> str:
             "rule no file, so nothing here is held out."
         )
     tasks = tasks_of(study.table, fitting.rows & study.whole.rows)
-    text = f"Fitted on {len(tasks)} tasks of this table: {names(tasks)}."
+    if study.question.fitted_on is None:
+        text = (
+            f"The table marks {len(tasks)} tasks as fitting rows: {names(tasks)}. That this rule "
+            "was fitted on them, and on no other, is the word of whoever made the table."
+        )
+    else:
+        text = f"Fitted on {len(tasks)} tasks of this table: {names(tasks)}."
     doubtful = tasks_of(study.table, fitting.doubtful & ~fitting.rows & study.whole.rows)
     if doubtful:
         text += f" Whether on {names(doubtful)} too is unknown, so that they are not held out."
@@ -112,13 +120,35 @@ def _state(code: int) -> str:
 _MOST_CONTRIBUTIONS = 40
 
 
-def _contributions(study: Study, found: Selection) -> tuple[list[str], list[list[str]]]:
-    """Row by row, the widest first when there are many."""
+def _contributions(study: Study, found: Selection) -> Table:
+    """Row by row; of many the ones that leave most open, and the title says so."""
     chosen = np.flatnonzero(found.chosen)
     order = np.lexsort((chosen, -(found.high - found.low)[chosen]))
     shown = np.sort(chosen[order[:_MOST_CONTRIBUTIONS]])
     columns = ["run", "feature", "F", "P", "rule − full", "harm"]
-    return columns, [_contribution(study, found, int(row)) for row in shown]
+    title = "Contributions of the runs where P runs"
+    if len(shown) < len(chosen):
+        title += f": {len(shown)} of {len(chosen):,}, the widest; --json has them all"
+    return Table(title, columns, [_contribution(study, found, int(row)) for row in shown])
+
+
+def _every_contribution(study: Study, found: Selection) -> list[dict[str, Any]]:
+    """Each row where P runs, as [low, high] in successes."""
+    return [
+        {
+            "row": row + 1,
+            "task": study.table.task.text(row),
+            "rule_minus_full": [int(found.low[row]), int(found.high[row])],
+            "harm": _harm(found, row),
+        }
+        for row in map(int, np.flatnonzero(found.chosen))
+    ]
+
+
+def _harm(found: Selection, row: int) -> Harm:
+    if found.harmed[row]:
+        return Harm.TRUE
+    return Harm.UNKNOWN if found.harm_unknown[row] else Harm.FALSE
 
 
 def _contribution(study: Study, found: Selection, row: int) -> list[str]:
@@ -127,8 +157,5 @@ def _contribution(study: Study, found: Selection, row: int) -> list[str]:
     feature = found.rule.feature
     value = "" if feature is None else number_text(float(study.table.features[feature][row]))
     interval = Interval(Fraction(int(found.low[row])), Fraction(int(found.high[row])))
-    harm = (
-        Harm.TRUE if found.harmed[row] else Harm.UNKNOWN if found.harm_unknown[row] else Harm.FALSE
-    )
     text = interval_text(interval) if interval.width else signed(interval.low)
-    return [study.table.name(row), value, *endpoints, text, harm]
+    return [study.table.name(row), value, *endpoints, text, _harm(found, row)]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
+from revereval.analysis.boundaries import Boundaries, Success, success
 from revereval.analysis.fitting import Fit
 from revereval.analysis.selector import Rule, parse_rule
 from revereval.analysis.study import Study
@@ -45,6 +46,9 @@ def write_rule(path: Path, study: Study, found: Fit) -> str:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+    except UnicodeEncodeError:
+        path.unlink(missing_ok=True)
+        raise InputError(path, "", "a name in it is no Unicode text") from None
     except FileExistsError:
         raise InputError(
             path, "", "there is such a file already; a rule is not rewritten"
@@ -60,7 +64,7 @@ def _document(study: Study, found: Fit) -> dict[str, Any]:
         {
             "task_id": table.task.text(row),
             "source_group": table.group.text(row),
-            "row_digest": digest(_read_of(study, row)),
+            "row_digest": digest(_read_of(table, success(table), row)),
         }
         for row in map(int, found.rows.nonzero()[0])
     ]
@@ -83,8 +87,7 @@ def _document(study: Study, found: Fit) -> dict[str, Any]:
     }
 
 
-def _read_of(study: Study, row: int) -> dict[str, str]:
-    table, outcomes = study.table, study.outcomes
+def _read_of(table: Boundaries, outcomes: Success, row: int) -> dict[str, str]:
     read = {name: values[row] for name, values in table.features.items()}
     read["prefix_tokens"] = table.prefix_tokens[row]
     for name, arm in table.arms.items():
@@ -99,6 +102,8 @@ class LoadedRule(NamedTuple):
     tasks: frozenset[str] | None
     """What its file says it was fitted on; None for a rule without a file."""
     groups: frozenset[str] | None
+    rows: frozenset[str] | None
+    """Digests of the rows, which tell a fitting row under another name."""
 
 
 def load_rule(text: str) -> LoadedRule:
@@ -107,7 +112,7 @@ def load_rule(text: str) -> LoadedRule:
     Raises InputError: no such rule, or a file whose digest is not that of what it says.
     """
     if not text.endswith(".json"):
-        return LoadedRule(parse_rule(text), None, None)
+        return LoadedRule(parse_rule(text), None, None, None)
     path = Path(text)
     try:
         raw = strict_json(path.read_text("utf-8"))
@@ -124,4 +129,12 @@ def load_rule(text: str) -> LoadedRule:
         parse_rule(found.rule),
         frozenset(row.task_id for row in found.fitted_on),
         frozenset(row.source_group for row in found.fitted_on),
+        frozenset(row.row_digest for row in found.fitted_on),
     )
+
+
+def fitting_tasks_among(table: Boundaries, rows: frozenset[str]) -> tuple[set[str], set[str]]:
+    """Tasks and source groups of the rows that a rule was fitted on, whatever they are called."""
+    outcomes = success(table)
+    found = [row for row in range(len(table)) if digest(_read_of(table, outcomes, row)) in rows]
+    return {table.task.text(row) for row in found}, {table.group.text(row) for row in found}

@@ -1,7 +1,7 @@
 """What a report is made of, whatever prints it: sections of sentences and tables."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -25,8 +25,19 @@ class Section:
     tables: Sequence[Table]
     caveats: Sequence[str] = ()
     """Read after the tables: what they do not show."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """The figures as JSON values, for machines."""
+    facts: Callable[[], Any] = dict
+    """The figures as JSON values, for machines; made when they are asked for."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Sentences and tables as printed, and the figures as numbers."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "sentences": list(self.sentences),
+            "tables": [asdict(table) for table in self.tables],
+            "caveats": list(self.caveats),
+            "facts": self.facts(),
+        }
 
 
 def count(value: Fraction | int | None) -> str:
@@ -56,9 +67,12 @@ def share(value: float | None) -> str:
     return f"{value:+.3f}".replace("-", "−")
 
 
-def names(found: Sequence[str], most: int = 8) -> str:
-    """A list of tasks in a sentence, cut when long."""
+MOST_NAMES = 8
+
+
+def names(found: Sequence[str], every: int | None = None) -> str:
+    """A list of tasks in a sentence, cut when long; `every`: how many there are."""
     if not found:
         return "none"
-    rest = len(found) - most
-    return ", ".join(found[:most]) + (f" and {rest} more" if rest > 0 else "")
+    rest = (len(found) if every is None else every) - MOST_NAMES
+    return ", ".join(found[:MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -48,7 +48,7 @@ def censoring_section(study: Study) -> Section:
         ],
         [Table("P minus F in successes", ["summary", "N", "P − F", "a run"], rows)],
         ["The complete runs are themselves selected where the record was already censored."],
-        facts(found, study.table),
+        lambda: facts(found, study.table),
     )
 
 
@@ -87,7 +87,7 @@ def simulation_section(worlds: Sequence[Simulated], seed: int) -> Section:
         ],
         [Table("Simulated campaigns", columns, rows)],
         ["The worlds are made up: they show what can happen, not how often it did."],
-        {"seed": seed, "worlds": facts(worlds, None)},
+        lambda: {"seed": seed, "worlds": facts(worlds, None)},
     )
 
 
@@ -132,5 +132,5 @@ def repeats_section(study: Study) -> Section:
             )
         ],
         ["Both variances are estimates by moments; a negative one between runs is shown as 0."],
-        facts({"components": found}, study.table),
+        lambda: facts({"components": found}, study.table),
     )

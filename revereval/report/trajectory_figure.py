@@ -168,7 +168,7 @@ def _numbers(one: Trajectory) -> Table:
             ]
             projected = ", ".join(map(str, step.projected))
             rows.append([name, str(step.position), *tokens, projected, _did(one, stage, step)])
-    columns = ["lane", "request", "input", "output", "newly projected", "what its reply did"]
+    columns = ["lane", "request", "input", "output", "projects observation", "what its reply did"]
     return Table(f"Run {one.run}, request by request, in tokens", columns, rows)
 
 

@@ -58,7 +58,8 @@ CONSISTENT: dict[str, Row] = {
     "unexecuted": never("p", p_reason="companion_rule"),
     "capped": capped("f"),
     "a budget stop": ended("f", "stopped", f_reason="budget"),
-    "a stop without a request": ended("f", "stopped", f_suffix_requests=0),
+    "a stop without a request": ended("f", "stopped", f_suffix_requests=0)
+    | {"f_suffix_tokens": 0},
     "an allowance of its own": capped("f", f_allowed_requests=5) | {"f_suffix_requests": 5},
     "unknown requests": {"f_suffix_requests": None, "p_suffix_requests": None},
     "unknown features": dict.fromkeys(

@@ -189,9 +189,18 @@ def test_rows_with_the_same_tape_are_one_run(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_without_the_tape_the_runs_are_apart(tmp_path: Path) -> None:
+def test_a_repeat_whose_tape_nothing_names_is_refused(tmp_path: Path) -> None:
     rows = [taped(4, None, 1), taped(5, None, 2)]
-    assert analyzed("frame", str(write(tmp_path / "t.csv", rows))).says("The frame is 2")
+    said = refused(str(write(tmp_path / "t.csv", rows)))
+    assert "row 2 (a): tape_run_id: missing: nothing says whose repeat it is" in said
+    for number in (0, -3):
+        said = refused(str(write(tmp_path / "t.csv", [taped(4, None, number)])))
+        assert "row 1 (a): repeat: counted from 1" in said
+
+
+def test_repeats_of_one_tape_were_created_together(tmp_path: Path) -> None:
+    rows = [taped(4, None, 1, created_at="then"), taped(5, 4, 2, created_at="later")]
+    assert "row 2 (a): created_at: not that of" in refused(str(write(tmp_path / "t.csv", rows)))
 
 
 def test_a_repeat_of_a_tape_that_comes_twice_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from revereval.analysis.boundaries import success
 from revereval.analysis.frames import whole
 from revereval.analysis.resources import Pairs, Prices, joint_rows, pairs, priced, sign_test
 from revereval.analysis.study import Question, Study
+from revereval.errors import InputError
 from revereval.report.cost import cost_algebra, resources_section
 from revereval.terms import ArmName
 from tests.analysis.rows import Report, Row, figures, one_section, row, table
@@ -164,8 +165,12 @@ def test_usage_differences_and_priced_costs_by_hand() -> None:
 def test_one_unknown_part_makes_its_sum_and_the_cost_unknown_and_nothing_else() -> None:
     rows = [HAND[0], HAND[1] | {"p_suffix_cached_tokens": None, "f_suffix_requests": None}]
     said = shown(rows, prices=Prices(Fraction(1), Fraction(1), Fraction(1)))
-    assert said.row(USAGE, "J", "F") == ["unknown", "unknown", "400", "950", "150", "0.0015"]
-    assert said.row(USAGE, "J", "P") == ["8", "212.5", "700", "unknown", "300", "unknown"]
+    assert said.row(USAGE, "J", "F") == [
+        "unknown in 1", "unknown", "400", "950", "150", "0.0015",
+    ]  # fmt: skip
+    assert said.row(USAGE, "J", "P") == [
+        "8", "212.5", "700", "unknown in 1", "300", "unknown",
+    ]  # fmt: skip
     assert said.row(USAGE, "J", "P − F") == [
         "unknown", "unknown", "+300", "unknown", "+150", "unknown",
     ]  # fmt: skip
@@ -202,7 +207,13 @@ def test_logical_tokens_are_the_prefix_once_and_the_suffix() -> None:
 
 def test_a_known_prefix_total_of_the_rows_is_not_overruled() -> None:
     rows = [tokens("a", 100, 50, prefix_tokens=10), tokens("b", 10, 20, prefix_tokens=5)]
-    assert joint(rows, 1000).prefix_tokens == 15
+    with pytest.raises(InputError, match="1000 is not the prefix of the J rows, of which 15 is"):
+        joint(rows, 1000)
+    assert joint(rows, 15).prefix_tokens == 15
+    rows[1]["prefix_tokens"] = None
+    assert joint(rows, 15).prefix_tokens == 15
+    with pytest.raises(InputError, match="9 is not the prefix of the J rows, of which 10 is"):
+        joint(rows, 9)
 
 
 def test_no_joint_success_has_no_figures() -> None:
@@ -222,7 +233,7 @@ def test_a_ratio_over_nothing_is_unknown_and_silent() -> None:
 def test_many_pairs_are_shown_as_quantiles() -> None:
     rows = [tokens(f"t{i:03}", 100, 100 + i) for i in range(101)]
     said = shown(rows)
-    title = "Quantiles of P / F, suffix tokens of one pair"
+    title = "Quantiles of P / F over 101 pairs"
     assert said.rows(title) == [
         ["0%", "1.000"], ["5%", "1.050"], ["25%", "1.250"], ["50%", "1.500"], ["75%", "1.750"],
         ["95%", "1.950"], ["100%", "2.000"],

@@ -29,7 +29,8 @@ def rule(tmp_path: Path) -> Path:
 
 
 def test_a_rule_file_reads_back_as_its_rule_and_its_fitting_tasks(rule: Path) -> None:
-    found, fitted_on, groups = load_rule(str(rule))
+    found, fitted_on, groups, rows = load_rule(str(rule))
+    assert len(rows or ()) == 4
     assert str(found) == "history_bytes >= 93641"
     assert sorted(fitted_on or ()) == sorted(TASKS)
     assert sorted(groups or ()) == sorted(one["source_group"] for one in four())
@@ -171,12 +172,18 @@ def _splits(found: Report) -> list[str]:
     return [cells[0] for cells in rows if "(" in cells[0]]
 
 
-def test_a_split_is_held_out_only_if_nothing_of_it_was_fitted_on(tmp_path: Path) -> None:
+def test_a_split_is_held_out_only_if_nothing_of_it_was_fitted_on(
+    rule: Path, tmp_path: Path
+) -> None:
     rows = [
         row("a", history_bytes=1, split="development", fitting=1),
         row("b", history_bytes=1, split="confirmation", fitting=0),
     ]
-    found = analyzed("selector", "history_bytes >= 1", str(write(tmp_path / "t.csv", rows)))
+    path = str(write(tmp_path / "t.csv", rows))
+    typed = analyzed("selector", "history_bytes >= 1", path)
+    # a typed rule has only the word of the table
+    assert _splits(typed) == ["confirmation (not held out)", "development (not held out)"]
+    found = analyzed("selector", str(rule), path)
     assert _splits(found) == ["confirmation (held out)", "development (not held out)"]
 
 
@@ -201,7 +208,7 @@ def test_a_row_whose_fitting_is_unknown_is_not_held_out(tmp_path: Path) -> None:
     title = "Rule minus always full, as recorded"
     assert found.row(title, OUTSIDE)[0] == "2", "c and d"
     assert found.row(title, "outside fitting source groups")[0] == "1", "d alone"
-    assert found.says("Fitted on 1 tasks of this table: a.")
+    assert found.says("The table marks 1 tasks as fitting rows: a.")
     assert found.says("Whether on b too is unknown, so that they are not held out.")
 
 
@@ -214,3 +221,26 @@ def test_a_rule_file_says_what_an_empty_mark_does_not(rule: Path, tmp_path: Path
     assert found.row(title, OUTSIDE)[0] == "2", "boltons-multidict and the stranger"
     assert found.says("Fitted on 3 tasks of this table: click-parameters, marked, tomlkit-datet")
     assert not found.says("is unknown, so that they are not held out")
+
+
+def test_a_sibling_of_a_fitting_group_is_not_held_out_in_its_split(
+    rule: Path, tmp_path: Path
+) -> None:
+    group = four()[0]["source_group"]
+    rows = [
+        row("sibling", history_bytes=1, split="confirmation", source_group=group),
+        row("stranger", history_bytes=1, split="calibration"),
+    ]
+    found = analyzed("selector", str(rule), str(write(tmp_path / "t.csv", rows)))
+    assert _splits(found) == ["calibration (held out)", "confirmation (not held out)"]
+
+
+def test_a_fitting_row_under_another_name_is_known_again(rule: Path, tmp_path: Path) -> None:
+    rows = [
+        {**one, "task_id": f"new-{n}", "source_group": f"group-{n}", "split": "confirmation"}
+        for n, one in enumerate(four())
+    ]
+    for one in rows:
+        one.pop("fitting", None)
+    found = analyzed("selector", str(rule), str(write(tmp_path / "t.csv", rows)))
+    assert _splits(found) == ["confirmation (not held out)"]
