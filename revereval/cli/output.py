@@ -7,11 +7,16 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from revereval.report.plain import shown
 
-_FIGURE = re.compile(r"[-+−]?[\d,.]+|unknown|")
+_FIGURE = re.compile(r"[-+−]?[\d,.]+(–[\d,.]+| to [-+−][\d,.]+)?|\[[^\]]{1,60}\]|unknown|")
+"""A number, a range of counts, a range of means, an interval."""
+_WORD = 8
+"""Columns that words keep at least."""
+_BETWEEN = 3
+"""Columns between two columns of a table."""
 
 
 def use_safe_streams() -> None:
@@ -64,6 +69,21 @@ def width() -> int:
     return 80
 
 
+def _widths(natural: Sequence[int], figures: Sequence[bool], room: int) -> list[int]:
+    """Columns of each column: figures whole, words folded where they do not fit beside them.
+
+    A figure is never cut in two: where there is no room for it the lines are longer.
+    """
+    words = sum(wide for wide, are in zip(natural, figures, strict=True) if not are)
+    left = room - (sum(natural) - words)
+    if words <= left or not words:
+        return list(natural)
+    return [
+        wide if are else max(min(wide, _WORD - 1), wide * left // words)
+        for wide, are in zip(natural, figures, strict=True)
+    ]
+
+
 def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A plain table on stdout: no markup, no escapes, long cells folded."""
     from rich import box
@@ -71,16 +91,22 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[shown(row[index]) for row in rows] for index in range(len(columns))]
+    figures = [all(map(_FIGURE.fullmatch, column)) for column in cells]
+    # a head of figures may fold between its words
+    heads = [c.split() if are else [c] for c, are in zip(columns, figures, strict=True)]
+    natural = [max(map(len, [*head, *of, ""])) for head, of in zip(heads, cells, strict=True)]
+    widths = _widths(natural, figures, width() - _BETWEEN * (len(columns) - 1))
     # on a buffer: a console on stdout would end the process itself when its reader goes away
     drawing = io.StringIO()
     console = Console(
-        file=drawing, width=width(), no_color=True, markup=False, emoji=False, highlight=False,
-        force_terminal=False,
+        file=drawing, width=sum(widths) + _BETWEEN * len(columns), no_color=True, markup=False,
+        emoji=False, highlight=False, force_terminal=False,
     )  # fmt: skip
     drawn = Table(box=box.SIMPLE_HEAD, title=None, show_edge=False, pad_edge=False)
-    for index, column in enumerate(columns):
-        figures = all(_FIGURE.fullmatch(row[index]) for row in rows)
-        drawn.add_column(Text(column), overflow="fold", justify="right" if figures else "left")
+    for column, are, wide in zip(columns, figures, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if are else "left"
+        drawn.add_column(Text(column), overflow="fold", justify=justify, width=wide)
     for row in rows:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     if title:
