@@ -74,14 +74,12 @@ def _widths(natural: Sequence[int], figures: Sequence[bool], room: int) -> list[
 
     A figure is never cut in two: where there is no room for it the lines are longer.
     """
-    words = sum(wide for wide, are in zip(natural, figures, strict=True) if not are)
-    left = room - (sum(natural) - words)
-    if words <= left or not words:
-        return list(natural)
-    return [
-        wide if are else max(min(wide, _WORD - 1), wide * left // words)
-        for wide, are in zip(natural, figures, strict=True)
-    ]
+    words = [wide for wide, are in zip(natural, figures, strict=True) if not are]
+    left = room - (sum(natural) - sum(words))
+    cap = max([*words, _WORD])
+    while cap > _WORD and sum(min(wide, cap) for wide in words) > left:
+        cap -= 1  # the widest give way first
+    return [wide if are else min(wide, cap) for wide, are in zip(natural, figures, strict=True)]
 
 
 def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -110,6 +108,6 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
     for row in rows:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     if title:
-        line(title)
+        paragraph(title)
     console.print(drawn)
     sys.stdout.writelines(row.rstrip() + "\n" for row in drawing.getvalue().split("\n")[:-1])

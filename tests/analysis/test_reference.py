@@ -155,7 +155,7 @@ def test_the_rule_minus_always_full(
     title = f"Rule minus always full, {variant}"
     number, _, difference, _ = answer.report.row(title, frame)
     assert (number, difference) == expected
-    part = answer.text.split(f"{title} frame N")[1].split("Selected harm")[0]
+    part = answer.text.split(f"{title} ")[1].split("Selected harm")[0]
     assert difference in part.split(f"{frame} ")[1][:60]
 
 
