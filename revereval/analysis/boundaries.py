@@ -75,6 +75,10 @@ class Arm:
     uncached: Floats
     cached: Floats
     output: Floats
+    flagged: Floats
+    """Suffix requests whose reported usage contradicts itself."""
+    uncounted: Floats
+    """Dispatches that may have been billed and are in no total."""
 
 
 @dataclass(frozen=True)

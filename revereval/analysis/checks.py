@@ -40,7 +40,7 @@ _OF_ROWS = (
 _OF_ARMS = (
     "endpoint_strict", "endpoint_extracted", "reason", "extracted", "strict", "suffix_tokens",
     "suffix_requests", "allowed_requests", "suffix_uncached_tokens", "suffix_cached_tokens",
-    "suffix_output_tokens",
+    "suffix_output_tokens", "suffix_flagged_usage", "suffix_uncounted_attempts",
 )  # fmt: skip
 _PARTS = ("uncached", "cached", "output")
 COLUMNS = frozenset(
@@ -128,6 +128,8 @@ def _arm(table: Table, arm: ArmName) -> Arm:
         budget_stop=reasons.equals(StopReason.BUDGET) if reasons else np.zeros_like(idle),
         suffix_tokens=np.where(idle, np.nan, tokens),
         suffix_requests=np.where(idle, np.nan, requests),
+        flagged=table.number(f"{side}_suffix_flagged_usage"),
+        uncounted=table.number(f"{side}_suffix_uncounted_attempts"),
         **{name: np.where(idle, np.nan, counts) for name, counts in parts.items()},
     )
 

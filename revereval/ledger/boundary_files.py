@@ -269,7 +269,9 @@ def _parquet(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
     try:
         names = parquet.read_schema(path).names
         _known_names(path, names)
-        table = parquet.read_table(path, columns=[name for name in names if name in wanted])
+        read = [name for name in names if name in wanted]
+        texts = [name for name in read if COLUMNS[name].type == "text"]
+        table = parquet.read_table(path, columns=read, read_dictionary=texts)
     except arrow.ArrowInvalid as error:
         problem = str(error).splitlines()[0]
         raise InputError(path, "", f"not a Parquet file: {problem}") from None
@@ -287,7 +289,7 @@ def _arrow_cells(arrow: Any, path: Path, column: Column, cells: Any) -> Cells:
     number = types.is_integer(kind) or types.is_floating(kind)
     fits = {"text": text, "boolean": types.is_boolean(kind)}.get(column.type, number)
     if not (fits or types.is_null(kind)):
-        raise InputError(path, column.name, f"of type {cells.type}, allowed: {column.type}")
+        raise InputError(path, column.name, f"of type {kind}, allowed: {column.type}")
     if column.type == "text":
         if types.is_null(kind):
             return TextColumn(np.full(len(cells), -1, np.int32), ())
@@ -297,7 +299,9 @@ def _arrow_cells(arrow: Any, path: Path, column: Column, cells: Any) -> Cells:
                 coded.chunk(0) if coded.num_chunks else arrow.array([], kind).dictionary_encode()
             )
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return TextColumn(codes.astype(np.int32), tuple(coded.dictionary.to_pylist()))
+        return TextColumn(
+            codes.astype(np.int32), tuple(coded.dictionary.to_numpy(zero_copy_only=False))
+        )
     values: np.ndarray = cells.cast(arrow.float64(), safe=False).to_numpy().astype(np.float64)
     whole = np.isnan(values) | (np.abs(values) < LARGEST)
     if column.type == "integer":

@@ -205,9 +205,27 @@ def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
     found.append(f"P − F of J costs {cost_algebra(joint)}, prices a token left open.")
     if any(any(usage.unknown.values()) for usage in joint.usage.values()):
         found.append("`unknown in n` says how many rows of a set do not know their part of a sum.")
+    found += _doubtful_usage(study)
     if joint.sign_p is not None:
         found.append("The sign test describes these pairs; it is no test of a population.")
     return found
+
+
+def _doubtful_usage(study: Study) -> list[str]:
+    """What the whole frame's totals do not hold, or hold though it contradicts itself."""
+    arms, rows = study.table.arms.values(), study.whole.rows
+    flagged, uncounted = (
+        int(np.nansum([getattr(arm, name)[rows] for arm in arms]))
+        for name in ("flagged", "uncounted")
+    )
+    return [
+        f"{number:,} {text}"
+        for number, text in (
+            (flagged, "suffix requests of the frame report a usage that contradicts itself."),
+            (uncounted, "dispatches of the frame may have been billed and are in no total."),
+        )
+        if number
+    ]
 
 
 def _without_largest(study: Study, joint: Pairs, row: int) -> str:
