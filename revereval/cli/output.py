@@ -91,10 +91,12 @@ def table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str
 
     cells = [[shown(row[index]) for row in rows] for index in range(len(columns))]
     figures = [all(map(_FIGURE.fullmatch, column)) for column in cells]
-    # a head of figures may fold between its words
-    heads = [c.split() if are else [c] for c, are in zip(columns, figures, strict=True)]
-    natural = [max(map(len, [*head, *of, ""])) for head, of in zip(heads, cells, strict=True)]
-    widths = _widths(natural, figures, width() - _BETWEEN * (len(columns) - 1))
+    room = width() - _BETWEEN * (len(columns) - 1)
+    natural = [max(map(len, [head, *of])) for head, of in zip(columns, cells, strict=True)]
+    if sum(natural) > room:  # heads of figures fold between their words
+        heads = [c.split() if are else [c] for c, are in zip(columns, figures, strict=True)]
+        natural = [max(map(len, [*head, *of, ""])) for head, of in zip(heads, cells, strict=True)]
+    widths = _widths(natural, figures, room)
     # on a buffer: a console on stdout would end the process itself when its reader goes away
     drawing = io.StringIO()
     console = Console(
