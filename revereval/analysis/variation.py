@@ -59,4 +59,6 @@ def _split(table: Boundaries, name: str, values: Floats, rows: Flags) -> Compone
         return Components(name, runs, repeats, within, None)
     effective = (repeats - (sizes**2).sum() / repeats) / (runs - 1)
     mean_square = float((sizes * (means - kept.mean()) ** 2).sum() / (runs - 1))
-    return Components(name, runs, repeats, within, max(0.0, (mean_square - within) / effective))
+    return Components(
+        name, runs, repeats, within, max(0.0, float((mean_square - within) / effective))
+    )

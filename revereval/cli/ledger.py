@@ -43,8 +43,8 @@ def show(
     from revereval.ledger.show import recent_runs, run_facts
     from revereval.ledger.show_text import Grid, run_lines, run_sections
 
-    database = Database(ledger, write=False)
-    facts = recent_runs(database) if run is None else run_facts(database, run)
+    with Database(ledger, write=False) as database:
+        facts = recent_runs(database) if run is None else run_facts(database, run)
     if as_json:
         output.print_json(facts)
         return
@@ -81,13 +81,14 @@ def audit(
 
     summary = Summary()
     listed = []
-    for findings in audit_ledger(Database(ledger, write=False), runs or [], tasks):
-        summary.add(findings)
-        if as_json:
-            listed += [asdict(disagreement) for disagreement in findings.disagreements]
-            continue
-        for disagreement in findings.disagreements:
-            output.line(str(disagreement))
+    with Database(ledger, write=False) as database:
+        for findings in audit_ledger(database, runs or [], tasks):
+            summary.add(findings)
+            if as_json:
+                listed += [asdict(disagreement) for disagreement in findings.disagreements]
+                continue
+            for disagreement in findings.disagreements:
+                output.line(str(disagreement))
     if as_json:
         output.print_json({**vars(summary), "disagreements": listed})
     else:
@@ -127,22 +128,22 @@ def export(
     from revereval.ledger.export import export as export_table
     from revereval.ledger.export import export_to_file, write_manifest
 
-    database = Database(ledger, write=False)
-    if str(file) != "-":
-        written = export_to_file(database, table, file_format, file, manifest)
+    with Database(ledger, write=False) as database:
+        if str(file) != "-":
+            written = export_to_file(database, table, file_format, file, manifest)
+            if as_json:
+                output.print_json(asdict(written))
+            else:
+                output.note(f"{written.rows} rows in {file}, SHA-256 {written.sha256}")
+            return
         if as_json:
-            output.print_json(asdict(written))
-        else:
-            output.note(f"{written.rows} rows in {file}, SHA-256 {written.sha256}")
-        return
-    if as_json:
-        raise InputError("--json", "", "the rows go to standard output: name an --output file")
-    if file_format is Format.PARQUET and sys.stdout.isatty():
-        raise InputError("--format parquet", "", "binary: name an --output file or a pipe")
-    sys.stdout.flush()
-    written = export_table(database, table, file_format, sys.stdout.buffer)
-    if manifest is not None:
-        write_manifest(database, written, manifest)
+            raise InputError("--json", "", "the rows go to standard output: name an --output file")
+        if file_format is Format.PARQUET and sys.stdout.isatty():
+            raise InputError("--format parquet", "", "binary: name an --output file or a pipe")
+        sys.stdout.flush()
+        written = export_table(database, table, file_format, sys.stdout.buffer)
+        if manifest is not None:
+            write_manifest(database, written, manifest)
 
 
 @app.command("import")
@@ -162,11 +163,8 @@ def import_table(
     from revereval.ledger.importing import import_boundaries
 
     digest, columns = checked_table(file, ledger)
-    database = Database(ledger, write=True)
-    try:
+    with Database(ledger, write=True) as database:
         rows = import_boundaries(database, digest, columns)
-    finally:
-        database.close()
     if as_json:
         output.print_json({"rows": rows, "sha256": digest})
     else:

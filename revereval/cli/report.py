@@ -173,14 +173,11 @@ def _of_ledger(
     from revereval.report.document import PlanUsed, Singles
     from revereval.report.trajectory import chosen_runs
 
-    database = Database(ledger, write=False)
-    try:
+    with Database(ledger, write=False) as database:
         plans = [PlanUsed(*row) for row in plans_used(database)]
         plans += _plans_named(imported_boundaries(database, PLAN_COLUMNS))
         runs = list(dict.fromkeys(asked or ())) or chosen_runs(study, _runs_of(database, study))
         return plans, Singles(list(trajectories(database, runs)), bool(asked))
-    finally:
-        database.close()
 
 
 def _runs_of(database: "Database", study: "Study") -> "list[int | None]":

@@ -26,9 +26,9 @@ def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, Plans 
 
     if file is not None:
         return boundaries(str(file), _meant(read_boundaries(file, COLUMNS))), None
-    database = Database(ledger, write=False)
-    rows = boundaries(str(ledger), _meant(_of_ledger(database)))
-    return rows, plans(*capture_counts(database))
+    with Database(ledger, write=False) as database:
+        rows = boundaries(str(ledger), _meant(_of_ledger(database)))
+        return rows, plans(*capture_counts(database))
 
 
 def _of_ledger(database: "Database") -> "dict[str, Cells]":
@@ -56,10 +56,9 @@ def checked_table(file: Path, ledger: Path) -> "tuple[str, dict[str, Cells]]":
     boundaries(str(file), _meant(columns))
     digest = sha256_hex(file.read_bytes())
     if ledger.exists():
-        database = Database(ledger, write=False)
-        refuse_imported(database, digest)
-        both = stacked(_of_ledger(database), columns)
-        database.close()
+        with Database(ledger, write=False) as database:
+            refuse_imported(database, digest)
+            both = stacked(_of_ledger(database), columns)
         boundaries(f"{ledger} with {file}", _meant(both))
     return digest, columns
 

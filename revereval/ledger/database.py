@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -48,12 +48,16 @@ class Database:
             connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None},
         )
         event.listen(self._engine, "connect", _configure)
-        with self._in_words():
-            version = self._check(write)
-            driver = self._engine.raw_connection().driver_connection
+        try:
+            with self._in_words():
+                version = self._check(write)
+                driver = self._engine.raw_connection().driver_connection
+            if version < SCHEMA_VERSION:
+                Database(path, write=True).close()  # migrates it, seen from the next read on
+        except BaseException:
+            self.close()
+            raise
         assert isinstance(driver, sqlite3.Connection), "the dialect is pysqlite"
-        if version < SCHEMA_VERSION:
-            Database(path, write=True).close()  # migrates it, seen here from the next read on
         self.driver = driver
         """The same connection without SQLAlchemy, which takes 2 ms of CPU for the statements of
         one request where SQLite takes 0.2 (`make bench`)."""
@@ -138,6 +142,12 @@ class Database:
                 with suppress(sqlite3.Error):
                     self.driver.execute("ROLLBACK")
                 raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self._engine.dispose()

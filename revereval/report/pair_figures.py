@@ -248,7 +248,7 @@ def _distribution(shown: Shown) -> Drawn:
 
 def _edges(ratios: Floats) -> Floats:
     """Powers of √2, 2, 4 or more, whichever gives at most 28 bins; 1 is always an edge."""
-    low, high = np.log2(ratios.min()), np.log2(ratios.max())
+    low, high = np.log2(np.min(ratios)), np.log2(np.max(ratios))
     step = 0.125
     while (high - low) / step > 26:
         step *= 2

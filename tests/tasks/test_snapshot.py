@@ -194,7 +194,7 @@ CHANGES: list[tuple[Callable[[Path], None], str, str]] = [
     (_remove, "tinypkg/sums.py", "No such file"),
     (_link_file, "tinypkg/sums.py", "reached through a link"),
     (_link_folder, "tinypkg/__init__.py", "reached through a link"),
-    (_link_loop, "tinypkg/sums.py", "ymlink loop"),
+    (_link_loop, "tinypkg/sums.py", "link"),
     (_fifo, "tinypkg/sums.py", "not a plain file"),
     (_folder, "tinypkg/sums.py", "not a plain file"),
     (_huge, "tinypkg/sums.py", "larger than 16777216 bytes"),
