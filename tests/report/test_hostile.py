@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -57,7 +58,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                         "--tasks", str(ROOT / "tasks"))  # fmt: skip
     assert done.code == 0, done.err
     kept = SAID.encode("utf-8", "backslashreplace").decode()
-    with sqlite3.connect(ledger) as connection:
+    with closing(sqlite3.connect(ledger)) as connection, connection:
         names = ("task_id", "source_group", "provider", "model")
         for name in names:
             connection.execute(f"UPDATE plan SET {name} = ?", (kept,))
@@ -173,7 +174,7 @@ def test_a_hostile_fault_is_one_line_of_text(table: Path, tmp_path: Path) -> Non
 
 
 def test_formulas_stay_text_in_csv(recorded: Path, tmp_path: Path) -> None:
-    with sqlite3.connect(recorded) as connection:
+    with closing(sqlite3.connect(recorded)) as connection, connection:
         (before,) = connection.execute("SELECT task_id FROM plan").fetchone()
         try:
             connection.execute("UPDATE plan SET task_id = '=1+1', model = '@SUM(A1)'")
