@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from revereval.analysis.boundaries import success
 from revereval.analysis.bounds import contrast
 from revereval.analysis.frames import whole
-from revereval.analysis.selector import ALWAYS_FULL, ALWAYS_PROJECTED, Selection, parse_rule
+from revereval.analysis.selector import ALWAYS_FULL, ALWAYS_PROJECTED, Harm, Selection, parse_rule
 from revereval.analysis.selector import selection as select
 from revereval.analysis.study import Question, Study
 from revereval.errors import InputError
@@ -83,7 +83,7 @@ def test_a_rule_that_never_runs_p_is_exactly_nothing(rows: list[Row]) -> None:
     for rule in (ALWAYS_FULL, "history_bytes >= 5", "history_bytes <= -1"):
         found = selected(rows, rule)
         assert ends(found.difference) == (0, 0)
-        assert found.runs_chosen == found.harm["true"] == found.harm["unknown"] == 0  # type: ignore[index]
+        assert found.runs_chosen == found.harm[Harm.TRUE] == found.harm[Harm.UNKNOWN] == 0
 
 
 @settings(max_examples=60, deadline=None)
