@@ -8,11 +8,9 @@ from typing import Final
 from matplotlib.axes import Axes
 
 from revereval.analysis import flow as flows
-from revereval.analysis.boundaries import success
-from revereval.analysis.bounds import Interval, complete_case, contrast
+from revereval.analysis.bounds import Interval, complete_case
 from revereval.analysis.selector import Rule, selection
 from revereval.analysis.study import Study
-from revereval.errors import InputError
 from revereval.report.drawing import (
     F_COLOUR,
     INK,
@@ -25,9 +23,8 @@ from revereval.report.drawing import (
     house_style,
     panel,
 )
-from revereval.report.quality import interval_text
+from revereval.report.quality import by_contract, contrasts, interval_text
 from revereval.report.section import UNKNOWN, Table, count, share, signed
-from revereval.terms import Contract, EndpointDefinition
 
 
 @dataclass(frozen=True)
@@ -54,31 +51,20 @@ def quality_groups(study: Study) -> list[Group]:
     case = complete_case(study.table, study.outcomes, answered)
     difference = case.p_correct - case.f_correct
     complete = Row("both arms answered", case.runs, Interval(difference, difference), True)
-    frames = [*study.frames, *study.splits]
-    found = [Group("Whole frame, by contract and endpoint definition", _by_contract(study))]
+    whole = Fraction(study.whole.runs)
+    rows = [
+        Row(f"{contract}, {definition}", whole, made.difference if made else None)
+        for contract, by_definition in by_contract(study).items()
+        for definition, made in by_definition.items()
+    ]
+    found = [Group("Whole frame, by contract and endpoint definition", rows)]
     for variant in study.variants:
-        rows = []
-        for base in frames:
-            frame = study.within(base, variant)
-            made = None if frame is None else contrast(study.table, variant.outcomes, frame)
-            runs = Fraction(0 if frame is None else frame.runs)
-            rows.append(Row(base.name, runs, made.difference if made else None))
+        rows = [
+            Row(name, Fraction(made.frame.runs if made else 0), made.difference if made else None)
+            for name, made in contrasts(study, variant).items()
+        ]
         found.append(Group(f"By frame, {variant.name}", rows))
     return [*found, Group("Complete cases only: no estimate for the frame", [complete])]
-
-
-def _by_contract(study: Study) -> list[Row]:
-    rows = []
-    for contract in (Contract.EXTRACTED, Contract.STRICT):
-        for definition in EndpointDefinition:
-            interval = None
-            try:
-                outcomes = success(study.table, contract, definition)
-                interval = contrast(study.table, outcomes, study.whole).difference
-            except InputError:
-                pass
-            rows.append(Row(f"{contract}, {definition}", Fraction(study.whole.runs), interval))
-    return rows
 
 
 def rule_groups(study: Study, rule: Rule) -> list[Group]:

@@ -145,16 +145,16 @@ def bounds_section(study: Study) -> Section:
         f"would report. It leaves out {count(study.whole.runs - case.runs)} of "
         f"{count(study.whole.runs)} runs because of how they ended, and is no estimate.",
     ]
-    by_frame = {variant.name: _contrasts(study, variant) for variant in study.variants}
-    by_contract = _by_contract(study)
-    told = {"by_frame": by_frame, "by_contract": by_contract, "complete_case": case}
+    by_frame = {variant.name: contrasts(study, variant) for variant in study.variants}
+    contracts = by_contract(study)
+    told = {"by_frame": by_frame, "by_contract": contracts, "complete_case": case}
     return Section(
         "bounds",
         "Quality of the whole frame",
         sentences,
         [
-            *(_bounds_table(name, contrasts) for name, contrasts in by_frame.items()),
-            _contract_table(study, by_contract),
+            *(_bounds_table(name, found) for name, found in by_frame.items()),
+            _contract_table(study, contracts),
             Table("Complete cases only, for comparison", ["outcome", "runs"], complete),
         ],
         caveats,
@@ -176,7 +176,7 @@ def _bounds_row(found: Contrast) -> list[str]:
     ]
 
 
-def _contrasts(study: Study, variant: Variant) -> dict[str, Contrast | None]:
+def contrasts(study: Study, variant: Variant) -> dict[str, Contrast | None]:
     """The contrast of each frame as a variant leaves it; None where that is nothing."""
     found: dict[str, Contrast | None] = {}
     for base in (*study.frames, *study.splits):
@@ -194,7 +194,7 @@ def _bounds_table(variant: str, contrasts: Mapping[str, Contrast | None]) -> Tab
     return Table(f"P minus F by frame, {variant}", ["frame", *_BOUNDS], rows)
 
 
-def _by_contract(study: Study) -> dict[str, dict[str, Contrast | None]]:
+def by_contract(study: Study) -> dict[str, dict[str, Contrast | None]]:
     """The whole frame by contract and endpoint definition; None where the table lacks it."""
     found: dict[str, dict[str, Contrast | None]] = {}
     for contract in (Contract.EXTRACTED, Contract.STRICT):
