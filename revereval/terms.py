@@ -47,8 +47,32 @@ class StopReason(StrEnum):
     IN_DOUBT = "in_doubt"
     CONTEXT_OVERFLOW = "context_overflow"
     OUTPUT_LIMIT = "output_limit"
+    CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    REASONING_ONLY = "reasoning_only"
+    """The reply holds reasoning, and neither an answer nor a call."""
+    FUNCTION_CALL = "function_call"
+    """The reply asks for a function in the form that tool calls replaced."""
+    GIVEN_UP = "given_up"
+    """It was paused, and the user said that it is not to be taken up again."""
     PREFIX_CAP = "prefix_cap"
     """Captures only: the prefix cap was reached before anything was eligible."""
+
+
+class PauseReason(StrEnum):
+    """Why a run waits: nothing was billed and nothing decided, and the next start goes on."""
+
+    NO_CONNECTION = "no_connection"
+    """Refused, unreachable, or a name that cannot be looked up."""
+    ACCESS_DENIED = "access_denied"
+    """401 or 403."""
+    NO_CREDIT = "no_credit"
+    RATE_LIMITED = "rate_limited"
+    """429 until the retries were used up."""
+    UNAVAILABLE = "unavailable"
+    """503 until the retries were used up."""
+    LONG_WAIT = "long_wait"
+    """The server demands a longer wait than `retry.max_wait_s`."""
 
 
 INTEGRITY_FAULTS: Final = frozenset(
@@ -95,6 +119,13 @@ class EndpointDefinition(StrEnum):
     REQUEST = "request"
     JOINT = "joint"
     """Correct within K requests and within the budget: a budget stop is a failure."""
+
+
+class ControlKind(StrEnum):
+    """A plan that is no treatment: what the task yields without what is studied."""
+
+    CLOSED_BOOK = "closed_book"
+    """No tools: what the model answers from memory."""
 
 
 class Companion(StrEnum):

@@ -69,7 +69,9 @@ class Database:
             if write and version <= SCHEMA_VERSION:
                 self._use_wal(connection)
             if version < SCHEMA_VERSION and write:
+                connection.exec_driver_sql("PRAGMA foreign_keys = OFF")  # for `migrate`
                 version = self._version(connection, "BEGIN IMMEDIATE")
+                connection.exec_driver_sql("PRAGMA foreign_keys = ON")
             if version == 0:
                 raise InputError(self.path, "", "an empty ledger: nothing was recorded in it")
             if version > SCHEMA_VERSION:

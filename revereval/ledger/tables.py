@@ -27,14 +27,16 @@ from revereval.terms import (
     CaptureOutcome,
     Companion,
     Contract,
+    ControlKind,
     DecisionReason,
     Endpoint,
     EndpointDefinition,
+    PauseReason,
     Stage,
     StopReason,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def table(model: type[SQLModel]) -> Table:
@@ -94,6 +96,12 @@ class Plan(SQLModel, table=True):
     contract: Contract = Field(sa_type=_closed(Contract))
     fitting: bool
     """The task is one of those that the projection rule was fitted on."""
+    treatment: str
+    """Digest of what the plan fixes apart from the task; plans that share it share a frame."""
+    implementation: str
+    """Digest of the versions of what decides; empty for a plan recorded without them."""
+    control: ControlKind | None = Field(default=None, sa_type=_closed(ControlKind))
+    """NULL for a treatment."""
     created_at: str
 
 
@@ -122,6 +130,8 @@ class Run(SQLModel, table=True):
     """The answer of a capture that finished."""
     answer_extracted: bool | None = None
     answer_strict: bool | None = None
+    answer_key_scores: str | None = None
+    """JSON object: `right`, `wrong` or `missing` for each key of the gold."""
     boundary_request_id: int | None = Field(default=None, foreign_key="request.id")
     """Prepared, never dispatched by the capture."""
     prefix_requests: int | None = None
@@ -182,6 +192,8 @@ class Arm(SQLModel, table=True):
     strict: bool | None = None
     extracted_reason: str = ""
     strict_reason: str = ""
+    key_scores: str | None = None
+    """JSON object: `right`, `wrong` or `missing` for each key of the gold; NULL: no answer."""
     started_at: str | None = None
     ended_at: str | None = None
 
@@ -216,6 +228,8 @@ class Request(SQLModel, table=True):
     reply_blob_id: int | None = Field(default=None, foreign_key="blob.id")
     entry_digest: str | None = None
     """Of the hash chain, for the entries of a sealed tape."""
+    possibly_cut: bool = Field(default=False, sa_column_kwargs={"server_default": "0"})
+    """Its output has the length of the requested limit, whatever the reply says."""
     reply_model: str | None = None
     input_tokens: int | None = None
     uncached_tokens: int | None = None
@@ -249,6 +263,20 @@ class Attempt(SQLModel, table=True):
     retry_after: str | None = None
     """The header as received."""
     reply_blob_id: int | None = Field(default=None, foreign_key="blob.id")
+
+
+class Pause(SQLModel, table=True):
+    """A stage that waits: what stopped it billed nothing and decided nothing."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="run.id", index=True)
+    stage: Stage = Field(sa_type=_closed(Stage))
+    reason: PauseReason = Field(sa_type=_closed(PauseReason))
+    detail: str = ""
+    """In words, the server's own among them."""
+    paused_at: str
+    ended_at: str | None = None
+    """When the stage was taken up again or given up; NULL while it waits."""
 
 
 class Observation(SQLModel, table=True):

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from revereval.canonical import canonical_bytes
+from revereval.canonical import canonical_bytes, digest
 from revereval.errors import FaultError
 from revereval.ledger.database import Database
 from revereval.ledger.repeats import repeats_of, require_repeats
 from revereval.ledger.runs import in_doubt, load_run, update_arm, update_run
+from revereval.ledger.treatment import treatment_digest
 from revereval.pair.capture import capture
 from revereval.pair.continuation import continue_arm
 from revereval.pair.lock import run_lock
@@ -36,6 +37,9 @@ def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
         "endpoint_definition": config.endpoint,
         "contract": config.contract,
         "fitting": planned["fitting"],
+        "treatment": treatment_digest(planned),
+        "implementation": digest(planned["implementation"]) if "implementation" in planned else "",
+        "control": None,
         "created_at": now,
     }
 

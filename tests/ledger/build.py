@@ -11,6 +11,7 @@ from revereval.ledger import runs
 from revereval.ledger.blobs import request_parts
 from revereval.ledger.database import Database
 from revereval.ledger.recording import StageRecorder
+from revereval.ledger.treatment import treatment_digest
 from revereval.provider.usage import read_usage
 from revereval.tasks.spec import load_task
 from revereval.terms import (
@@ -69,7 +70,9 @@ class Build:
         return {
             "digest": digest(document), "document": canonical_bytes(document).decode(),
             "task_id": task.id, "source_group": task.source.group, "task_digest": task.digest,
-            "provider": "openai-chat", "model": "m", "created_at": NOW, **shared,
+            "provider": "openai-chat", "model": "m", "created_at": NOW,
+            "treatment": treatment_digest(document), "implementation": "", "control": None,
+            **shared,
         }  # fmt: skip
 
     def capture(self, turns: Sequence[Turn], **plan: Any) -> tuple[int, StageWriter]:

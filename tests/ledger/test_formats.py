@@ -145,7 +145,7 @@ def test_the_manifest_describes_the_bytes(build: Build, tmp_path: Path, file_for
     assert (manifest["rows"], manifest["size_bytes"]) == (1, len(data))
     assert (manifest["table"], manifest["format"]) == ("plans", file_format)
     assert list(manifest["columns"]) == TABLES["plans"].names
-    assert (manifest["schema_version"], manifest["revereval"]) == (2, "0.1.0")
+    assert (manifest["schema_version"], manifest["revereval"]) == (3, "0.1.0")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
