@@ -144,9 +144,8 @@ CHANGED = {
     "DELETE FROM archive_call WHERE run_id = 3; DELETE FROM run WHERE id = 3",
     "a number that was not planned": "UPDATE run SET repeat = 5 WHERE id = 3",
     "an arm too few": "DELETE FROM arm WHERE run_id = 2 AND name = 'P'",
-    "another plan": "INSERT INTO plan SELECT 2, 'other', document, task_id, source_group, "
-    "task_digest, snapshot_digest, gold_digest, provider, model, seed, first_arm, companion, "
-    "endpoint_definition, contract, fitting, created_at FROM plan; "
+    "another plan": "CREATE TEMP TABLE other AS SELECT * FROM plan; "
+    "UPDATE other SET id = 2, digest = 'other'; INSERT INTO plan SELECT * FROM other; "
     "UPDATE run SET plan_id = 2 WHERE id = 3",
 }
 
