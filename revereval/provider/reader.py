@@ -7,7 +7,7 @@ whether it answers right, wrong or never follows from what the request still sho
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -55,6 +55,10 @@ class ReaderSettings(Strict):
     """What it does first when something it has read is no longer visible."""
     detours: int = Field(default=2, ge=0)
     """At most so many files without evidence are read on the way."""
+    max_calls: int | None = Field(default=None, ge=0)
+    """After so many tool calls it answers, with a guess for what it does not see."""
+    memorised: int = Field(default=0, ge=0)
+    """Where it can read nothing, it knows so many keys of each task, the first ones, by heart."""
 
 
 class ReaderSpan(NamedTuple):
@@ -86,6 +90,8 @@ class ReaderTask:
     opening: str
     files: tuple[str, ...]
     keys: Mapping[str, ReaderKey]
+    closed_opening: str | None = None
+    """The same where nothing can be read."""
 
     @cached_property
     def spans(self) -> tuple[ReaderSpan, ...]:
@@ -147,15 +153,16 @@ def next_turn(view: View, task: ReaderTask, settings: ReaderSettings) -> Turn:
     missing = [span for span in task.spans if span not in visible]
     calls = tuple(islice(_calls(missing, view, task, settings), settings.parallel))
     if not calls:
-        return Turn(_answer(task, visible))
+        known = () if READ in view.tools else tuple(task.keys)[: settings.memorised]
+        return Turn(_answer(task, visible, known))
     seen = [span for span in task.spans if span in visible] if settings.notes else []
     fresh = [span for span in seen if not any(span.text in note for note in view.notes)]
     return Turn("\n\n".join(f"{s.file}, line {s.line}:\n{s.text}" for s in fresh), calls)
 
 
-def _answer(task: ReaderTask, visible: set[ReaderSpan]) -> str:
+def _answer(task: ReaderTask, visible: set[ReaderSpan], known: Collection[str]) -> str:
     values = {
-        name: key.value if visible.issuperset(key.spans) else key.guess
+        name: key.value if name in known or visible.issuperset(key.spans) else key.guess
         for name, key in task.keys.items()
     }
     return canonical_bytes(values).decode()
@@ -166,6 +173,8 @@ def _calls(
 ) -> Iterator[ToolCall]:
     """What to do next; empty when all is visible or everything sensible has been tried."""
     if not missing or READ not in view.tools:
+        return
+    if settings.max_calls is not None and len(view.exchanges) >= settings.max_calls:
         return
     history = _History(view.exchanges)
     forward = list(_onward(missing, history)) + list(_unread(task, history, settings))
