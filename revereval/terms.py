@@ -115,6 +115,14 @@ class Contract(StrEnum):
     STRICT = "strict"
 
 
+class KeyScore(StrEnum):
+    """What an answer says for one key of the gold; endpoints stay all or nothing."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    MISSING = "missing"
+
+
 class EndpointDefinition(StrEnum):
     REQUEST = "request"
     JOINT = "joint"

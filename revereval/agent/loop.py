@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from revereval.agent.tools import ReadOnlyTools, ToolResult
+from revereval.agent.tools import ToolResult
 from revereval.provider.body import Body, Item, RunningDigest
-from revereval.provider.wire import Reply, Wire
+from revereval.provider.wire import Call, Reply, Wire
 
 
 @dataclass
@@ -40,7 +40,13 @@ class Gate(Protocol):
     def send(self, conversation: Conversation) -> Reply: ...
 
 
-def answer(conversation: Conversation, wire: Wire, gate: Gate, tools: ReadOnlyTools) -> str:
+class Tools(Protocol):
+    """Executes calls; what goes wrong with one is its observation."""
+
+    def observe(self, call: Call) -> ToolResult: ...
+
+
+def answer(conversation: Conversation, wire: Wire, gate: Gate, tools: Tools) -> str:
     """Run the agent until it answers; returns the final answer's text."""
     while True:
         reply = gate.send(conversation)

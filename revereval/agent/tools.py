@@ -126,6 +126,13 @@ class ReadOnlyTools:
         return ToolResult(call, result.text, error, result.outcome, result.remaining)
 
 
+class NoTools:
+    """Of a request that offers none: a call all the same is an error observation."""
+
+    def observe(self, call: Call) -> ToolResult:
+        return _error(call, "unknown_tool", "there are no tools")
+
+
 def read(files: Mapping[str, str], call: Call) -> ToolResult:
     """`read(path, offset?, limit?)` over an allowlist of whole files; offset and limit in lines."""
     path, offset, limit = (call.arguments.get(key) for key in ("path", "offset", "limit"))

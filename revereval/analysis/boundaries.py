@@ -100,6 +100,8 @@ class Boundaries:
     split: Coded | None
     run: Ints
     """Rows of one run, the repeats of one sealed tape, share a number."""
+    closed_book: Coded | None = None
+    """What the row's task and model came to without tools; None where no row knows."""
 
     def __len__(self) -> int:
         return len(self.p_first)

@@ -35,7 +35,7 @@ from revereval.terms import (
 
 _OF_ROWS = (
     "flow", "split", "fitting", "repeat", "tape_run_id", "contract", "endpoint_definition",
-    "prefix_tokens",
+    "prefix_tokens", "closed_book",
 )  # fmt: skip
 _OF_ARMS = (
     "endpoint_strict", "endpoint_extracted", "reason", "extracted", "strict", "suffix_tokens",
@@ -83,6 +83,7 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
         fitting=table.optional("fitting"),
         split=table.optional_text("split", tuple(Split)),
         run=runs(table),
+        closed_book=table.optional_text("closed_book", ("correct", "wrong", "stopped")),
     )
     _check_pairing(table, rows)
     check_repeats(table, rows)

@@ -1,8 +1,10 @@
 """How a capture and a pair came out: a small table, and one sentence that claims no more."""
 
+import json
 from typing import Any
 
 from revereval.cli.output import line, paragraph, print_json, table
+from revereval.ledger.controls import control_ending
 from revereval.ledger.database import Database
 from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import RunRows, load_run
@@ -11,6 +13,7 @@ from revereval.terms import (
     CaptureOutcome,
     Endpoint,
     EndpointDefinition,
+    KeyScore,
     Stage,
     StopReason,
     success_interval,
@@ -25,6 +28,8 @@ _RESULTS = frozenset({None, StopReason.BUDGET, StopReason.PREFIX_CAP})
 def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
     """Print what a capture came to; returns the exit code."""
     rows = load_run(database, run_id)
+    if rows.plan.control:
+        return _print_control(database, rows, as_json=as_json)
     if as_json:
         print_json({**_head(rows), "features": _features(rows.run)})
     else:
@@ -39,7 +44,10 @@ def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
 
 def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
     """Print both endpoints and the tokens, repeat after repeat; returns the exit code."""
-    repeats = repeats_of(database, load_run(database, run_id).run)
+    tape = load_run(database, run_id)
+    if tape.plan.control:
+        return _print_control(database, tape, as_json=as_json)
+    repeats = repeats_of(database, tape.run)
     pairs = [(load_run(database, repeat), _totals(database, repeat)) for repeat in repeats]
     if as_json:
         first, *others = [_pair_json(rows, totals) for rows, totals in pairs]
@@ -54,6 +62,33 @@ def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
             )
     reasons = [pairs[0][0].run.capture_reason]
     return _code([*reasons, *(_fault(arm) for rows, _ in pairs for arm in rows.arms)])
+
+
+def _print_control(database: Database, rows: RunRows, *, as_json: bool) -> int:
+    """Print what a run without tools answered; returns the exit code."""
+    run, ending = rows.run, control_ending(database, rows.run.id)
+    scores = _key_scores(run.answer_key_scores)
+    if as_json:
+        print_json({**_head(rows), "endpoint": ending["endpoint"], "key_scores": scores})
+        return _code([run.capture_reason])
+    said = str(ending["endpoint"])
+    if scores is not None:
+        right = sum(score == KeyScore.RIGHT for score in scores.values())
+        said += f", {right} of {len(scores)} keys right"
+    if run.capture_reason:
+        said += f" ({run.capture_reason})" + (
+            f": {run.capture_detail}" if run.capture_detail else ""
+        )
+    paragraph(f"{_run_head(rows)}closed book: {said}")
+    paragraph(
+        "It is a control, without tools and arms, and in no frame; it is reported beside F of the "
+        "same task and model."
+    )
+    return _code([run.capture_reason])
+
+
+def _key_scores(stored: str | None) -> dict[str, str] | None:
+    return None if stored is None else json.loads(stored)
 
 
 def _totals(database: Database, run_id: int) -> dict[Stage, Totals]:
@@ -100,9 +135,13 @@ def _endpoint(arm: Any) -> str:
     return f"{arm.endpoint} ({arm.reason})" if arm.reason else str(arm.endpoint)
 
 
+def _run_head(rows: RunRows) -> str:
+    plan = rows.plan
+    return f"run {rows.run.id}, {plan.task_id} ({plan.source_group}), {plan.provider}: "
+
+
 def _capture_line(rows: RunRows) -> str:
-    run, plan = rows.run, rows.plan
-    head = f"run {run.id}, {plan.task_id} ({plan.source_group}), {plan.provider}: "
+    run, head = rows.run, _run_head(rows)
     if run.tape_run_id is not None:
         return f"{head}repeat {run.repeat} from the tape of run {run.tape_run_id}, {_first(rows)}"
     if run.capture_outcome == CaptureOutcome.BOUNDARY:
@@ -153,6 +192,7 @@ def _head(rows: RunRows) -> dict[str, Any]:
         "source_group": plan.source_group,
         "provider": plan.provider,
         "model": plan.model,
+        "control": plan.control,
         "repeat": run.repeat,
         "first_arm": rows.arms[0].name if rows.arms else plan.first_arm,
         "capture": run.capture_outcome,
@@ -176,6 +216,7 @@ def _pair_json(rows: RunRows, totals: dict[Stage, Totals]) -> dict[str, Any]:
             "detail": arm.detail,
             "extracted": _truth(arm.extracted),
             "strict": _truth(arm.strict),
+            "key_scores": _key_scores(arm.key_scores),
             **vars(totals.get(Stage(arm.name), Totals())),
         }
         for arm in rows.arms

@@ -52,6 +52,7 @@ class AnswerColumns:
     """Whether the row claims a final answer."""
     extracted: str
     strict: str
+    key_scores: str
 
 
 CAPTURE_ANSWER = AnswerColumns(
@@ -59,9 +60,14 @@ CAPTURE_ANSWER = AnswerColumns(
     lambda run: bool(run.capture_outcome == CaptureOutcome.FINISHED),
     "answer_extracted",
     "answer_strict",
+    "answer_key_scores",
 )
 ARM_ANSWER = AnswerColumns(
-    "arm", lambda arm: arm.endpoint in (Endpoint.CORRECT, Endpoint.WRONG), "extracted", "strict"
+    "arm",
+    lambda arm: arm.endpoint in (Endpoint.CORRECT, Endpoint.WRONG),
+    "extracted",
+    "strict",
+    "key_scores",
 )
 
 
@@ -80,7 +86,7 @@ def check_answer(
         if _is_final(reply) and not material.interrupted(stage):
             wanted = "an answer: the last reply is final"
             findings.differ(rows, row.id, "answer_blob_id", stored, wanted)
-        for name in (columns.extracted, columns.strict):
+        for name in (columns.extracted, columns.strict, columns.key_scores):
             findings.equal(rows, row.id, name, getattr(row, name), None)
         return
     data = material.bytes.get(stored)
@@ -108,6 +114,10 @@ def _check_verdicts(
         findings.equal(rows, row.id, columns.extracted, extracted, scores.extracted)
         findings.equal(rows, row.id, columns.strict, strict, scores.strict)
         extracted, strict = scores.extracted, scores.strict
+        stored = getattr(row, columns.key_scores)
+        if stored is not None or material.plan.implementation:  # older ledgers kept none
+            recomputed = scores.key_scores(Contract(material.plan.contract))
+            findings.equal(rows, row.id, columns.key_scores, stored, recomputed)
     if columns is not ARM_ANSWER:
         return
     if isinstance(scores, Scores):

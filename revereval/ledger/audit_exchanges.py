@@ -77,6 +77,7 @@ def _check_plan(material: Material) -> None:
         "contract", "fitting",
     ):  # fmt: skip
         expected[name] = document[name]
+    expected["control"] = document.get("control")
     for name, value in expected.items():
         held = escaped(value) if isinstance(value, str) else value
         findings.equal("plan", plan.id, name, getattr(plan, name), held)

@@ -72,11 +72,15 @@ def ledger_boundaries(database: Database, wanted: Collection[str]) -> dict[str, 
 
 
 def capture_counts(database: Database) -> tuple[dict[str, int], dict[str, int]]:
-    """Runs by the outcome of their capture, `none` while it has not ended, and by first arm."""
+    """Runs by the outcome of their capture, `none` while it has not ended, and by first arm.
+
+    Controls are no plans of a frame.
+    """
     query = """
         SELECT CASE WHEN capture_ended_at IS NULL THEN 'none' ELSE capture_outcome END AS outcome,
           plan.first_arm AS first_arm, count(*) AS runs
-        FROM run JOIN plan ON plan.id = run.plan_id WHERE run.tape_run_id IS NULL GROUP BY 1, 2"""
+        FROM run JOIN plan ON plan.id = run.plan_id
+        WHERE run.tape_run_id IS NULL AND plan.control IS NULL GROUP BY 1, 2"""
     outcomes: dict[str, int] = {}
     first_arms: dict[str, int] = {}
     for row in database.rows(query):

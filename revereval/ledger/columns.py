@@ -87,6 +87,11 @@ _SPLIT = _text(
     "split", "What the source group may be used for: development, calibration or confirmation."
 )
 _ENDPOINT = "endpoint under the plan's primary contract"
+_OF_ANSWER = "the object that the primary contract judges"
+_KEY_SCORES = (
+    f"JSON object: `right`, `wrong` or `missing` for each key of the gold, in {_OF_ANSWER}; "
+    "NULL without an answer."
+)
 
 BOUNDARIES: Final = ExportTable(
     "One row a run whose capture reached the boundary, both arms side by side.",
@@ -137,6 +142,14 @@ BOUNDARIES: Final = ExportTable(
         *_arms("endpoint_extracted", "text", "endpoint under the extracted contract."),
         *_arms("extracted", "boolean", "the extracted contract accepts the answer."),
         *_arms("strict", "boolean", "the strict contract accepts the answer."),
+        *_arms("keys_right", "integer", f"keys of {_OF_ANSWER} that are right."),
+        *_arms("keys_wrong", "integer", f"keys of {_OF_ANSWER} that are wrong."),
+        *_arms("keys_missing", "integer", f"keys of the gold that {_OF_ANSWER} lacks."),
+        _text(
+            "closed_book",
+            "Endpoint of the newest run of the same task, provider and model without tools: "
+            "correct, wrong or stopped, under its own contract; NULL without one.",
+        ),
         *_arms("allowed_requests", "integer", "K, reserved at the boundary."),
         *_arms("allowed_archive_calls", "integer", "archive calls reserved at the boundary."),
         *_arms("allowed_metered_tokens", "integer", "budget; NULL is no limit."),
@@ -174,6 +187,7 @@ ARMS: Final = ExportTable(
         _boolean("strict", "The strict contract accepts the answer."),
         _text("extracted_reason", "Why the extracted contract does not."),
         _text("strict_reason", "Why the strict contract does not."),
+        _text("key_scores", _KEY_SCORES),
         _integer("allowed_requests", "K, reserved at the boundary."),
         _integer("allowed_archive_calls", "Archive calls reserved at the boundary."),
         _integer("allowed_metered_tokens", "Budget; NULL is no limit."),
@@ -275,6 +289,7 @@ PLANS: Final = ExportTable(
         _REPEAT,
         _TAPE,
         *_PLAN_FACTS,
+        _text("control", "`closed_book`: a run without tools; NULL for a treatment."),
         _text(
             "capture_outcome", "`boundary`, `finished` (before anything was eligible), `stopped`."
         ),
@@ -286,6 +301,7 @@ PLANS: Final = ExportTable(
         *_usage("capture", "the capture"),
         _boolean("answer_extracted", "The extracted contract accepts a finished capture's answer."),
         _boolean("answer_strict", "The strict contract accepts it."),
+        _text("answer_key_scores", _KEY_SCORES),
         _text("answer", "A finished capture's answer, word for word."),
         *_arms("endpoint", "text", f"{_ENDPOINT}; NULL without a boundary."),
         *_arms("reason", "text", "why it stopped or was not run."),

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Table, select
 
 from revereval.errors import InputError
+from revereval.ledger.controls import closed_book_beside, control_ending
 from revereval.ledger.database import Database
 from revereval.ledger.tables import (
     ArchiveCall,
@@ -50,10 +51,10 @@ def recent_runs(database: Database, count: int = 10) -> list[Facts]:
     """The last runs, the newest first."""
     wanted = select(_RUN).order_by(_RUN.c.id.desc()).limit(count)
     with database.reading() as connection:
-        return [_brief(connection, run) for run in _rows(connection, wanted)]
+        return [_brief(database, connection, run) for run in _rows(connection, wanted)]
 
 
-def _brief(connection: Connection, run: Facts) -> Facts:
+def _brief(database: Database, connection: Connection, run: Facts) -> Facts:
     plan = _one(connection, _PLAN, run["plan_id"])
     wanted = select(_ARM).where(_ARM.c.run_id == run["id"])
     arms = {arm["name"]: arm for arm in _rows(connection, wanted)}
@@ -61,7 +62,10 @@ def _brief(connection: Connection, run: Facts) -> Facts:
         "run": run["id"],
         "repeat": run["repeat"],
         "created_at": run["created_at"],
-        **{name: plan[name] for name in ("task_id", "provider", "model")},
+        **{name: plan[name] for name in ("task_id", "provider", "model", "control")},
+        "control_endpoint": control_ending(database, run["id"])["endpoint"]
+        if plan["control"]
+        else None,
         "first_arm": next((arm["name"] for arm in arms.values() if arm["turn"] == 1), None)
         or plan["first_arm"],
         "capture_outcome": run["capture_outcome"],
@@ -93,6 +97,7 @@ def run_facts(database: Database, run_id: int) -> Facts:
             for arm in _rows(connection, wanted)
         ]
     reached = run["boundary_request_id"] is not None
+    beside = closed_book_beside(database, run["plan_id"])
     return {
         "run": run_id,
         "repeat": run["repeat"],
@@ -106,12 +111,19 @@ def run_facts(database: Database, run_id: int) -> Facts:
             "ended_at": run["capture_ended_at"],
             "answer_extracted": run["answer_extracted"],
             "answer_strict": run["answer_strict"],
+            "key_scores": _key_scores(run["answer_key_scores"]),
             **_totals(stages[Stage.CAPTURE]),
         },
         "boundary": {name: run[name] for name in _BOUNDARY} if reached else None,
         "arms": arms,
+        "closed_book": control_ending(database, run_id) if plan["control"] else beside,
         "trajectory": stages,
     }
+
+
+def _key_scores(stored: str | None) -> Facts | None:
+    """By key; None where there is no answer."""
+    return None if stored is None else json.loads(stored)
 
 
 def _arm(arm: Facts, requests: Sequence[Facts]) -> Facts:
@@ -120,6 +132,7 @@ def _arm(arm: Facts, requests: Sequence[Facts]) -> Facts:
     tokens = _totals(requests)
     return {
         **{name: value for name, value in arm.items() if name not in hidden},
+        "key_scores": _key_scores(arm["key_scores"]),
         **(tokens if executed else dict.fromkeys(tokens)),
     }
 

@@ -35,6 +35,8 @@ def _brief(run: Facts) -> str:
         if run[f"{arm.lower()}_endpoint"]
     ]
     capture = _ending(run["capture_outcome"], run["capture_reason"])
+    if run["control"]:
+        capture = f"closed book, {_ending(run['control_endpoint'], run['capture_reason'])}"
     who = f"{run['task_id']} ({run['model']})"
     return f"{run['run']:>4}  {run['created_at'][:16]}  {who}: {', '.join([capture, *arms])}"
 
@@ -43,11 +45,16 @@ def run_sections(facts: Facts) -> Iterator[Grid | Lines]:
     """What a person wants to know of a run, in the order it happened."""
     yield _pairs(f"run {facts['run']}", _plan(facts))
     yield _pairs("capture", _capture(facts["capture"]))
+    if facts["capture"]["key_scores"]:
+        yield _keys({"capture": facts["capture"]["key_scores"]})
     boundary = facts["boundary"]
     if boundary:
         yield _pairs("boundary", {name: _fact(value) for name, value in boundary.items()})
     if facts["arms"]:
-        yield _arms(facts["arms"])
+        yield _arms(facts["arms"], facts["closed_book"])
+    scored = {arm["name"]: arm["key_scores"] for arm in facts["arms"] if arm["key_scores"]}
+    if scored:
+        yield _keys(scored)
     answered = {arm["name"] for arm in facts["arms"] if arm["endpoint"] in ("correct", "wrong")}
     if facts["capture"]["outcome"] == "finished":
         answered.add("capture")
@@ -69,6 +76,7 @@ def _plan(facts: Facts) -> dict[str, str]:
     tape = facts["tape_run_id"]
     return {
         **({"repeat": f"{facts['repeat']}, from the tape of run {tape}"} if tape else {}),
+        **({"control": _closed_book(facts["closed_book"])} if plan["control"] else {}),
         "created": facts["created_at"],
         "task": plan["task_id"],
         **{name: plan[name] for name in names},
@@ -102,10 +110,25 @@ def _capture(capture: Facts) -> dict[str, str]:
     return {name: value for name, value in pairs.items() if value}
 
 
-def _arms(arms: Sequence[Facts]) -> Grid:
-    """One column an arm, in the order they go."""
+def _closed_book(ending: Facts) -> str:
+    return f"closed book: {_ending(ending['endpoint'], ending['reason'])}"
+
+
+def _keys(scored: Mapping[str, Mapping[str, str]]) -> Grid:
+    """A row a key of the gold, and whose answer has it right, wrong or not at all."""
+    keys = next(iter(scored.values()))
+    rows = [[key, *(scores[key] for scores in scored.values())] for key in keys]
+    return Grid("answers, key by key", ("key", *scored), rows)
+
+
+def _arms(arms: Sequence[Facts], closed_book: Facts | None) -> Grid:
+    """One column an arm, in the order they go; beside F what its model answers without tools."""
+    beside = (
+        "" if closed_book is None else f"{_closed_book(closed_book)} (run {closed_book['run']})"
+    )
     lines = {
         "endpoint": [_ending(arm["endpoint"], arm["reason"]) for arm in arms],
+        "without tools": [beside if arm["name"] == "F" else "" for arm in arms],
         "detail": [arm["detail"] for arm in arms],
         "extracted": [_verdict(arm, "extracted") for arm in arms],
         "strict": [_verdict(arm, "strict") for arm in arms],

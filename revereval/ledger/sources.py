@@ -15,6 +15,8 @@ from revereval.ledger.columns import (
     REQUESTS,
     ExportTable,
 )
+from revereval.ledger.controls import CLOSED_BOOK
+from revereval.terms import KeyScore
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,11 @@ def _under(contract: str, arm: str) -> str:
     )
 
 
+def _keys(arm: str, score: str) -> str:
+    counted = f"SELECT count(*) FROM json_each({arm}.key_scores) WHERE value = '{score}'"  # noqa: S608 - constants
+    return f"CASE WHEN {arm}.key_scores IS NOT NULL THEN ({counted}) END"
+
+
 def _executed(arm: str) -> str:
     return f"coalesce({arm}.endpoint, 'unexecuted') != 'unexecuted'"
 
@@ -145,6 +152,7 @@ def _side(arm: str) -> dict[str, str]:
         f"{arm}_endpoint_extracted": _under("extracted", arm),
         f"{arm}_endpoint_strict": _under("strict", arm),
         f"{arm}_first_request_digest": f"run.{arm}_first_request_digest",
+        **{f"{arm}_keys_{score}": _keys(arm, score) for score in KeyScore},
         **_usage(f"{arm}_suffix", f"{arm}_usage", _executed(arm)),
     }
 
@@ -174,6 +182,7 @@ _BOUNDARIES = Source(
         "run_id": "run.id",
         "boundary_request_digest": "boundary.digest",
         "prefix_metered_tokens": "coalesce(prefix.metered, 0)",
+        "closed_book": CLOSED_BOOK,
         **_TASK,
         **_SETTINGS,
         "first_arm": _FIRST_ARM,
@@ -199,7 +208,7 @@ _ARMS = Source(
         "arm_id": "arm.id",
         "arm": "arm.name",
         **_same("arm", *_ARM_COLUMNS, "run_id", "turn", "detail", "started_at", "ended_at"),
-        **_same("arm", "extracted_reason", "strict_reason"),
+        **_same("arm", "extracted_reason", "strict_reason", "key_scores"),
         "endpoint_extracted": _under("extracted", "arm"),
         "endpoint_strict": _under("strict", "arm"),
         "answer": "arm.answer_blob_id",
@@ -220,6 +229,8 @@ _PLANS = Source(
         **_same("run", "repeat", "tape_run_id", "created_at", "capture_outcome"),
         **_same("run", "capture_reason", "capture_detail"),
         **_same("run", "capture_ended_at", "answer_extracted", "answer_strict"),
+        **_same("run", "answer_key_scores"),
+        **_same("plan", "control"),
         "answer": "run.answer_blob_id",
         "capture_requests": "coalesce(capture.requests, 0)",
         **_TASK,

@@ -20,5 +20,8 @@ def reader_task(task: Task) -> ReaderTask:
         for name, kind in task.keys.items()
     }
     package = f"{source.package} {source.version}"
-    shown = opening(task.prompt, package, source.files, task.premises, task.keys)
-    return ReaderTask(shown, tuple(source.files), keys)
+    shown, closed = (
+        opening(task.prompt, package, files, task.premises, task.keys)
+        for files in (source.files, ())
+    )
+    return ReaderTask(shown, tuple(source.files), keys, closed)

@@ -69,6 +69,7 @@ def _converse(conversing: Conversing) -> None:
             answer=utf8(text),
             answer_extracted=scores.extracted,
             answer_strict=scores.strict,
+            answer_key_scores=scores.key_scores(work.plan.config.contract),
         )
 
 

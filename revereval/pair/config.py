@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from revereval.projection.policy import ProjectionConfig
 from revereval.provider.settings import ProviderSettings
-from revereval.terms import SUFFIX_CAP, Companion, Contract, EndpointDefinition
+from revereval.terms import SUFFIX_CAP, Companion, Contract, ControlKind, EndpointDefinition
 from revereval.validated_toml import Strict, load_toml
 
 PREFIX_CAP = 12
@@ -34,6 +34,12 @@ class Limits(Strict):
     """Budget: cumulative input of the capture, and of each continuation; none by default."""
 
 
+class Control(Strict):
+    """A plan that is no treatment: a task run once, without arms."""
+
+    kind: Annotated[ControlKind, _allowed(ControlKind)]
+
+
 class Config(Strict):
     """A config file's tables."""
 
@@ -51,6 +57,7 @@ class Config(Strict):
     provider: ProviderSettings = ProviderSettings()
     projection: ProjectionConfig = ProjectionConfig()
     limits: Limits = Limits()
+    control: Control | None = None
 
 
 def load_config(path: Path | None) -> Config:

@@ -15,7 +15,6 @@ from revereval.terms import (
     INTEGRITY_FAULTS,
     ArmName,
     Companion,
-    Contract,
     Endpoint,
     Stage,
     StopReason,
@@ -119,10 +118,9 @@ def _converse(conversing: Conversing, name: ArmName) -> None:
         raise
     else:
         scores = score(text, work.plan.task.gold, work.plan.task.keys)
-        strict = work.plan.config.contract is Contract.STRICT
-        accepted = scores.strict if strict else scores.extracted
+        contract = work.plan.config.contract
         end(
-            Endpoint.CORRECT if accepted else Endpoint.WRONG,
+            Endpoint.CORRECT if scores.accepted(contract) else Endpoint.WRONG,
             None,
             "",
             answer=utf8(text),
@@ -130,6 +128,7 @@ def _converse(conversing: Conversing, name: ArmName) -> None:
             strict=scores.strict,
             extracted_reason=scores.extracted_reason or "",
             strict_reason=scores.strict_reason or "",
+            key_scores=scores.key_scores(contract),
         )
 
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from revereval.agent.prompt import SYSTEM, opening
+from revereval.agent.prompt import CLOSED_BOOK_SYSTEM, SYSTEM, opening
 from revereval.agent.tools import TOOL_SPECS
 from revereval.canonical import canonical_bytes, digest, sha256_hex
 from revereval.errors import InputError
@@ -14,7 +14,6 @@ from revereval.pair.allocation import first_arm
 from revereval.pair.config import Config
 from revereval.provider import body
 from revereval.provider.body import Item
-from revereval.provider.settings import ProviderSettings
 from revereval.provider.wire import WIRES, Wire
 from revereval.tasks.spec import Task, load_task, siblings, task_ids
 from revereval.terms import ArmName
@@ -39,11 +38,11 @@ class Plan:
 
     @property
     def head(self) -> bytes:
-        return _head(self.config.provider)
+        return _head(self.config)
 
     @property
     def opening(self) -> list[Item]:
-        return _opening(self.task, self.wire)
+        return _opening(self.task, self.config)
 
 
 def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
@@ -55,8 +54,9 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
             raise InputError("config", "fitting_tasks", f"no task {fitting!r} in {tasks_dir}")
     group = siblings(tasks_dir, task.source.group)
     first = first_arm(config.seed, task.source.group, group, task.id)
+    if config.control and config.repeats > 1:
+        raise InputError("config", "repeats", "1 with [control]: a control has no arms to repeat")
     settings = config.model_dump(mode="json")
-    wire = WIRES[config.provider.protocol]
     source = task.source
     document = {
         "version": 1,
@@ -74,8 +74,8 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
         "snapshot_digest": source.snapshot_digest,
         "gold_digest": task.gold_digest,
         "provider": {**settings["provider"], "wire": config.provider.protocol},
-        "head_digest": sha256_hex(_head(config.provider)),
-        "opening_digest": _opening_digest(task, wire),
+        "head_digest": sha256_hex(_head(config)),
+        "opening_digest": _opening_digest(task, config),
         "projection": settings["projection"],
         "limits": settings["limits"],
         "companion": config.companion,
@@ -86,6 +86,8 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
         "first_arm": first,
         "fitting": task.id in config.fitting_tasks,
     }
+    if config.control:
+        document["control"] = config.control.kind
     return Plan(json.loads(canonical_bytes(document)), task, config, first)
 
 
@@ -102,7 +104,7 @@ def recorded_plan(document: str, tasks_dir: Path) -> Plan:
         "snapshot_digest": (planned["snapshot_digest"], task.source.snapshot_digest),
         "digest": (planned["task"]["digest"], task.digest),
         "gold_digest": (planned["gold_digest"], task.gold_digest),
-        "opening_digest": (planned["opening_digest"], _opening_digest(task, plan.wire)),
+        "opening_digest": (planned["opening_digest"], _opening_digest(task, config)),
         "head_digest": (planned["head_digest"], sha256_hex(plan.head)),
     }
     for field, (then, now) in found.items():
@@ -126,22 +128,32 @@ def _settings(planned: Mapping[str, Any]) -> dict[str, Any]:
         "provider": provider,
         "projection": planned["projection"],
         "limits": planned["limits"],
+        "control": {"kind": planned["control"]} if "control" in planned else None,
     }
 
 
-def _head(settings: ProviderSettings) -> bytes:
+_OF_TOOLS: Final = frozenset({"tool_choice", "parallel_tool_calls", "max_tool_calls"})
+"""Sampling fields that servers refuse in a request without tools."""
+
+
+def _head(config: Config) -> bytes:
     """The body up to its first item: model, tools and sampling, alike in capture, F and P."""
+    settings = config.provider
     wire = WIRES[settings.protocol]
-    fields = {**wire.settings(settings.model, TOOL_SPECS), **settings.sampling}
-    return body.head(fields, wire.items_field)
+    tools, sampling = list(TOOL_SPECS), settings.sampling
+    if config.control:
+        tools = []
+        sampling = {name: value for name, value in sampling.items() if name not in _OF_TOOLS}
+    return body.head({**wire.settings(settings.model, tools), **sampling}, wire.items_field)
 
 
-def _opening(task: Task, wire: Wire) -> list[Item]:
-    source = task.source
+def _opening(task: Task, config: Config) -> list[Item]:
+    source, wire = task.source, WIRES[config.provider.protocol]
     package = f"{source.package} {source.version}"
-    user = opening(task.prompt, package, source.files, task.premises, task.keys)
-    return [wire.message("system", SYSTEM), wire.message("user", user)]
+    system, files = (CLOSED_BOOK_SYSTEM, ()) if config.control else (SYSTEM, source.files)
+    user = opening(task.prompt, package, files, task.premises, task.keys)
+    return [wire.message("system", system), wire.message("user", user)]
 
 
-def _opening_digest(task: Task, wire: Wire) -> str:
-    return digest([dict(item.value) for item in _opening(task, wire)])
+def _opening_digest(task: Task, config: Config) -> str:
+    return digest([dict(item.value) for item in _opening(task, config)])

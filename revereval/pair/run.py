@@ -39,7 +39,7 @@ def plan_row(plan: Plan, now: str) -> Mapping[str, Any]:
         "fitting": planned["fitting"],
         "treatment": treatment_digest(planned),
         "implementation": digest(planned["implementation"]) if "implementation" in planned else "",
-        "control": None,
+        "control": planned.get("control"),
         "created_at": now,
     }
 

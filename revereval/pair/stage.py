@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from revereval.agent.loop import Conversation, answer
-from revereval.agent.tools import ReadOnlyTools
+from revereval.agent.loop import Conversation, Tools, answer
+from revereval.agent.tools import NoTools, ReadOnlyTools
 from revereval.ledger.database import Database
 from revereval.ledger.recording import StageRecorder
 from revereval.ledger.runs import IN_DOUBT, in_doubt
@@ -86,7 +86,10 @@ class Conversing:
     def answer(self) -> str:
         """Run the loop from the opening. Raises StageEnded, SignalledError."""
         plan = self.work.plan
-        tools = ReadOnlyTools(self.snapshot.files, Archive(plan.config.projection.archive_calls))
+        archive = Archive(plan.config.projection.archive_calls)
+        tools: Tools = ReadOnlyTools(self.snapshot.files, archive)
+        if plan.config.control:
+            tools = NoTools()
         conversation = Conversation(plan.head, plan.opening)
         if self.tape:
             conversation.running = self.tape.boundary.running

@@ -55,6 +55,10 @@ class ReaderSettings(Strict):
     """What it does first when something it has read is no longer visible."""
     detours: int = Field(default=2, ge=0)
     """At most so many files without evidence are read on the way."""
+    slips: int = Field(default=0, ge=0)
+    """It answers one key in so many, drawn by the seed, wrong although it sees it; 0 is none."""
+    memorised: int = Field(default=0, ge=0)
+    """Where it can read nothing, it knows so many keys of each task, the first ones, by heart."""
 
 
 class ReaderSpan(NamedTuple):
@@ -86,6 +90,8 @@ class ReaderTask:
     opening: str
     files: tuple[str, ...]
     keys: Mapping[str, ReaderKey]
+    closed_opening: str | None = None
+    """The same where nothing can be read."""
 
     @cached_property
     def spans(self) -> tuple[ReaderSpan, ...]:
@@ -147,18 +153,27 @@ def next_turn(view: View, task: ReaderTask, settings: ReaderSettings) -> Turn:
     missing = [span for span in task.spans if span not in visible]
     calls = tuple(islice(_calls(missing, view, task, settings), settings.parallel))
     if not calls:
-        return Turn(_answer(task, visible))
+        return Turn(_answer(task, visible, view, settings))
     seen = [span for span in task.spans if span in visible] if settings.notes else []
     fresh = [span for span in seen if not any(span.text in note for note in view.notes)]
     return Turn("\n\n".join(f"{s.file}, line {s.line}:\n{s.text}" for s in fresh), calls)
 
 
-def _answer(task: ReaderTask, visible: set[ReaderSpan]) -> str:
+def _answer(
+    task: ReaderTask, visible: set[ReaderSpan], view: View, settings: ReaderSettings
+) -> str:
+    known = set() if READ in view.tools else set(islice(task.keys, settings.memorised))
+    known |= {name for name, key in task.keys.items() if visible.issuperset(key.spans)}
     values = {
-        name: key.value if visible.issuperset(key.spans) else key.guess
+        name: key.value if name in known and not _slips(name, task, settings) else key.guess
         for name, key in task.keys.items()
     }
     return canonical_bytes(values).decode()
+
+
+def _slips(name: str, task: ReaderTask, settings: ReaderSettings) -> bool:
+    drawn = sha256(canonical_bytes([settings.seed, task.opening, name])).digest()
+    return settings.slips > 0 and int.from_bytes(drawn) % settings.slips == 0
 
 
 def _calls(

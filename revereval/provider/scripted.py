@@ -56,7 +56,9 @@ class ScriptedApp:
     """Answers requests of any number of conversations about its tasks; safe to share by threads."""
 
     def __init__(self, tasks: Iterable[ReaderTask], settings: ReaderSettings) -> None:
-        self._tasks = {task.opening: task for task in tasks}
+        self._tasks = {
+            text: task for task in tasks for text in (task.opening, task.closed_opening) if text
+        }
         self._settings = settings
         self._prefixes = _Prefixes()
 

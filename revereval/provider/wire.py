@@ -74,7 +74,10 @@ class Wire(Protocol):
     items_field: str
 
     def settings(self, model: str, tools: Sequence[ToolSpec]) -> dict[str, Any]:
-        """The body's fields other than the conversation and the sampling settings."""
+        """The body's fields other than the conversation and the sampling settings.
+
+        Without tools there is no field for them: servers refuse an empty list.
+        """
         ...
 
     def message(self, role: str, text: str) -> Item: ...
@@ -105,7 +108,7 @@ class ChatWire:
 
     def settings(self, model: str, tools: Sequence[ToolSpec]) -> dict[str, Any]:
         functions = [{"type": "function", "function": _function(tool)} for tool in tools]
-        return {"model": model, "stream": False, "tools": functions}
+        return {"model": model, "stream": False, **_tools(functions)}
 
     def message(self, role: str, text: str) -> Item:
         return Item({"role": role, "content": text})
@@ -181,7 +184,7 @@ class ResponsesWire:
             "stream": False,
             "store": False,
             "include": ["reasoning.encrypted_content"],
-            "tools": functions,
+            **_tools(functions),
         }
 
     def message(self, role: str, text: str) -> Item:
@@ -234,6 +237,10 @@ class ResponsesWire:
             model=_name(body.get("model")),
             raw_usage=body.get("usage"),
         )
+
+
+def _tools(functions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"tools": functions} if functions else {}
 
 
 def _function(tool: ToolSpec) -> dict[str, Any]:

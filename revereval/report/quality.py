@@ -6,6 +6,7 @@ from fractions import Fraction
 from revereval.analysis import flow as flows
 from revereval.analysis.boundaries import success
 from revereval.analysis.bounds import Contrast, Interval, complete_case, contrast
+from revereval.analysis.closed_book import ClosedBook, closed_book
 from revereval.analysis.study import Study, Variant, first_tasks
 from revereval.errors import InputError
 from revereval.report.facts import facts
@@ -131,6 +132,9 @@ def bounds_section(study: Study) -> Section:
         f"{interval_text(recorded.difference)}.",
         *_witnesses(study, recorded),
     ]
+    memory = closed_book(study, MOST_NAMES)
+    if memory is not None:
+        sentences.append(_memory_sentence(memory))
     complete = [
         ["both correct", count(case.both_correct)],
         ["both wrong", count(case.both_wrong)],
@@ -148,6 +152,8 @@ def bounds_section(study: Study) -> Section:
     by_frame = {variant.name: contrasts(study, variant) for variant in study.variants}
     contracts = by_contract(study)
     told = {"by_frame": by_frame, "by_contract": contracts, "complete_case": case}
+    if memory is not None:
+        told["closed_book"] = memory
     return Section(
         "bounds",
         "Quality of the whole frame",
@@ -159,6 +165,20 @@ def bounds_section(study: Study) -> Section:
         ],
         caveats,
         lambda: facts(told, table),
+    )
+
+
+def _memory_sentence(found: ClosedBook) -> str:
+    text = (
+        f"Of {count(found.tasks)} tasks at a boundary {count(found.asked)} have a closed-book run, "
+        f"without tools; it is correct in {count(found.correct)}"
+    )
+    if not found.correct:
+        return f"{text}."
+    return (
+        f"{text}: {names(found.correct_tasks, found.correct)}. F is correct in "
+        f"{count(found.f_correct)} of their {count(found.runs)} boundary runs, and may have "
+        "known the answers."
     )
 
 

@@ -1,13 +1,18 @@
 """Scoring contracts: is an answer right, by typed JSON and nothing else (DESIGN §4)."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from revereval.canonical import StrictJSONError, strict_json
+from revereval.canonical import StrictJSONError, canonical_bytes, strict_json
 from revereval.tasks.spec import MAX_DEPTH, KeyType
+from revereval.terms import Contract, KeyScore
+
+VERSION: Final = 2
+"""Of the rules that `score` states; raised whenever one of them changes."""
 
 _SPACE: Final = " \t\n\r"
 _STRING: Final = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'
@@ -18,21 +23,33 @@ _VALUE: Final = re.compile(
 _KEY: Final = re.compile(rf"[{_SPACE}]*+{_STRING}[{_SPACE}]*+:")
 _AFTER_VALUE: Final = re.compile(rf"[{_SPACE}]*+([,\]}}])")
 _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
+_THINK, _THOUGHT = "<think>", "</think>"
 
 
 @dataclass(frozen=True)
 class Scores:
     """Both contracts' verdicts on one answer; a reason is None exactly where the verdict is True.
 
-    Reasons: `no_object` (nothing in the answer decodes), `not_json` (the whole answer is not one
-    JSON object, or the found one holds NaN, Infinity or a number out of range), `duplicate_key`,
-    `too_deep`, `wrong_keys`, `wrong_value:<first wrong key, in the gold's order>`.
+    Reasons: `no_object` (nothing decodes where `extracted` looks), `not_json` and `duplicate_key`
+    (`strict` alone: the whole answer is not one strict JSON object), `too_deep`, `wrong_keys`,
+    `wrong_value:<first wrong key, in the gold's order>`.
     """
 
     extracted: bool
     strict: bool
     extracted_reason: str | None
     strict_reason: str | None
+    extracted_keys: Mapping[str, KeyScore]
+    """Of each key of the gold; all `missing` where the contract has no object to judge."""
+    strict_keys: Mapping[str, KeyScore]
+
+    def accepted(self, contract: Contract) -> bool:
+        return self.strict if contract is Contract.STRICT else self.extracted
+
+    def key_scores(self, contract: Contract) -> str:
+        """Of the object that the contract judges, as the canonical JSON that the ledger keeps."""
+        found = self.strict_keys if contract is Contract.STRICT else self.extracted_keys
+        return canonical_bytes(found).decode()
 
 
 class _NoCandidateError(Exception):
@@ -42,18 +59,52 @@ class _NoCandidateError(Exception):
 def score(answer: str, gold: Mapping[str, Any], keys: Mapping[str, KeyType]) -> Scores:
     """Judge one answer under both contracts; total over all strings, linear in their length.
 
-    `extracted`: the first `{` from which a JSON object decodes decides; if that object is not
-    strict JSON it is wrong, and no search goes on inside or after it. `strict`: the whole answer,
-    white space around it aside, is one JSON object, or one ``` or ```json fence that holds it.
+    `extracted`: the first `{` from which a JSON object decodes decides, as a standard decoder
+    (Python's `json`) reads it: of a repeated key the last value stands, and NaN, Infinity or a
+    number out of range is a value that equals no gold. No search goes on inside or after it. A
+    leading `<think>…</think>`, white space before it aside, is not part of the answer; one that is
+    never closed leaves no answer to look in; a later one is text as any other.
+    `strict`: the whole answer, white space around it aside, is one strict JSON object, or one ```
+    or ```json fence that holds it; it sees a think block as it sees everything.
+
+    Both: the keys are those of the gold, exactly, and each value is typed JSON equal to the gold's.
+    Each key is scored by itself too, `right`, `wrong` or `missing`; what else the object holds is
+    no key of the gold and changes no key's score.
     """
-    reasons: list[str | None] = []
-    for find in (_first_object, _whole_object):
-        try:
-            reasons.append(_fault(find(answer), gold, keys))
-        except _NoCandidateError as error:
-            reasons.append(str(error))
-    extracted, strict = reasons
-    return Scores(extracted is None, strict is None, extracted, strict)
+    extracted = _judged(lambda: _decoded(_first_object(_after_thinking(answer))), gold, keys)
+    strict = _judged(lambda: _strictly(_whole_object(answer)), gold, keys)
+    return Scores(
+        extracted=extracted[0] is None,
+        strict=strict[0] is None,
+        extracted_reason=extracted[0],
+        strict_reason=strict[0],
+        extracted_keys=extracted[1],
+        strict_keys=strict[1],
+    )
+
+
+def _judged(
+    read: Callable[[], Mapping[str, Any]], gold: Mapping[str, Any], keys: Mapping[str, KeyType]
+) -> tuple[str | None, dict[str, KeyScore]]:
+    """Why what `read` gives is not the gold, None if it is, and the score of each key."""
+    try:
+        value = read()
+    except _NoCandidateError as error:
+        return str(error), dict.fromkeys(gold, KeyScore.MISSING)
+    scores = {
+        key: _key_score(value, key, right, number=keys[key] is KeyType.NUMBER)
+        for key, right in gold.items()
+    }
+    if value.keys() != gold.keys():
+        return "wrong_keys", scores
+    wrong = next((key for key, found in scores.items() if found is KeyScore.WRONG), None)
+    return None if wrong is None else f"wrong_value:{wrong}", scores
+
+
+def _key_score(value: Mapping[str, Any], key: str, right: object, *, number: bool) -> KeyScore:
+    if key not in value:
+        return KeyScore.MISSING
+    return KeyScore.RIGHT if typed_equal(value[key], right, number=number) else KeyScore.WRONG
 
 
 def typed_equal(a: object, b: object, *, number: bool) -> bool:
@@ -80,6 +131,14 @@ def typed_equal(a: object, b: object, *, number: bool) -> bool:
         elif left != right:
             return False
     return True
+
+
+def _after_thinking(answer: str) -> str:
+    """What follows a leading think block; the whole answer where there is none."""
+    text = answer.lstrip()
+    if not text.startswith(_THINK):
+        return answer
+    return text.partition(_THOUGHT)[2]
 
 
 def _first_object(answer: str) -> str:
@@ -140,15 +199,47 @@ def _object_end(text: str, start: int) -> int | None:
     return None
 
 
-def _fault(piece: str, gold: Mapping[str, Any], keys: Mapping[str, KeyType]) -> str | None:
-    """Why one syntactically good object is not the gold."""
+def _strictly(piece: str) -> Mapping[str, Any]:
+    """A syntactically good object as strict JSON."""
     try:
-        value = strict_json(piece)
+        value: Mapping[str, Any] = strict_json(piece)
     except StrictJSONError as error:
-        return "duplicate_key" if str(error).startswith("duplicate key") else "not_json"
-    if value.keys() != gold.keys():
-        return "wrong_keys"
-    for key, right in gold.items():
-        if not typed_equal(value[key], right, number=keys[key] is KeyType.NUMBER):
-            return f"wrong_value:{key}"
-    return None
+        repeated = str(error).startswith("duplicate key")
+        raise _NoCandidateError("duplicate_key" if repeated else "not_json") from None
+    return value
+
+
+def _decoded(piece: str) -> Mapping[str, Any]:
+    """The same as a standard decoder reads it."""
+    try:
+        value: Mapping[str, Any] = _DECODER.decode(piece)
+    except RecursionError:
+        raise _NoCandidateError("too_deep") from None
+    return value
+
+
+class _NoNumber:
+    """NaN, Infinity and what no number can hold: of a type that no gold has."""
+
+
+def _no_number(_: str) -> _NoNumber:
+    return _NoNumber()
+
+
+def _whole_number(digits: str) -> int | _NoNumber:
+    try:
+        return int(digits)
+    except ValueError:  # more digits than Python converts
+        return _NoNumber()
+
+
+def _fraction(number: str) -> Decimal | _NoNumber:
+    try:
+        return Decimal(number)
+    except InvalidOperation:  # an exponent of some twenty digits
+        return _NoNumber()
+
+
+_DECODER: Final = json.JSONDecoder(
+    parse_constant=_no_number, parse_int=_whole_number, parse_float=_fraction
+)

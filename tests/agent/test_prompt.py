@@ -7,9 +7,10 @@ import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
-from revereval.agent.prompt import SYSTEM, opening
+from revereval.agent.prompt import CLOSED_BOOK_SYSTEM, SYSTEM, VERSION, opening
 from revereval.tasks.spec import load_task, task_ids
 
 ROOT = Path(__file__).parents[2]
@@ -69,9 +70,25 @@ def test_the_opening_names_the_question_the_files_the_premises_and_the_keys() ->
         "What is it?\n\n"
         "Source: pkg 1.2. The files you can read:\n- a.py\n- b/c.py\n\n"
         "Premises:\n- python: 3.11\n\n"
-        "Answer with one JSON object with exactly these keys and JSON types:\n"
+        "Answer with one JSON object with exactly these keys and JSON types; null is the answer "
+        "for what the source does not decide:\n"
         '- "n": integer\n- "s": string\n'
     )
+
+
+def test_a_closed_book_opening_is_the_same_but_for_the_files() -> None:
+    asked = ("What is it?", "pkg 1.2"), ({"python": "3.11"}, {"n": "integer"})
+    with_files = opening(*asked[0], ["a.py"], *asked[1])
+    closed = opening(*asked[0], (), *asked[1])
+    shown, hidden = "The files you can read:\n- a.py\n", "None of it can be read.\n"
+    assert closed == with_files.replace(shown, hidden)
+
+
+def test_texts_that_change_get_a_new_version() -> None:
+    openings = [opening("Q?", "pkg 1", files, {"p": "v"}, {"k": "integer"}) for files in ("f", "")]
+    texts = json.dumps([SYSTEM, CLOSED_BOOK_SYSTEM, *openings])
+    known = {2: "bf1b262785c33c4f74bb19c765e5d09629aac7c50b9cfa09f7943220ef506da0"}
+    assert sha256(texts.encode()).hexdigest() == known[VERSION]
 
 
 def test_every_shipped_task_tells_its_premises_and_asks_for_its_keys() -> None:
@@ -91,3 +108,10 @@ def test_the_system_message_promises_only_what_the_tools_do() -> None:
     assert "search_evidence" in SYSTEM
     assert "recover_evidence" in SYSTEM
     assert "one JSON object" in SYSTEM
+    assert "no more need be read than the question needs" in SYSTEM
+
+
+def test_the_closed_book_system_message_promises_no_tool() -> None:
+    assert "evidence" not in CLOSED_BOOK_SYSTEM
+    assert "nothing can be read, and there are no tools" in CLOSED_BOOK_SYSTEM
+    assert "one JSON object" in CLOSED_BOOK_SYSTEM

@@ -90,6 +90,7 @@ class Build:
             self.database, run_id, capture_outcome=CaptureOutcome.FINISHED, capture_reason=None,
             capture_ended_at=NOW, answer=utf8(text),
             answer_extracted=text == RIGHT, answer_strict=text == RIGHT,
+            answer_key_scores='{"x":"right"}' if text == RIGHT else '{"x":"wrong"}',
         )  # fmt: skip
         return run_id
 
@@ -140,7 +141,11 @@ class Build:
         if script.endpoint in (Endpoint.CORRECT, Endpoint.WRONG):
             text = script.turns[-1].answer
             strict = text == RIGHT
+            judged = runs.load_run(self.database, run_id).plan.contract
+            found = text if judged == "extracted" or strict or text == WRONG else ""
+            right = "right" if RIGHT in found else "wrong" if WRONG in found else "missing"
             values |= {
+                "key_scores": f'{{"x":"{right}"}}',
                 "answer": utf8(text),
                 "extracted": RIGHT in text, "strict": strict,
                 "extracted_reason": "" if RIGHT in text else "wrong_value:x",

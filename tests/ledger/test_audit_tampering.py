@@ -130,6 +130,10 @@ def test_rewired_items_are_reported(paired: Build) -> None:
         ("UPDATE arm SET extracted = 0 WHERE id = 2", ("arm", "extracted")),
         ("UPDATE arm SET strict = 1 WHERE id = 2", ("arm", "strict")),
         ("UPDATE arm SET strict_reason = 'x' WHERE id = 2", ("arm", "strict_reason")),
+        ("""UPDATE arm SET key_scores = '{"x":"wrong"}' WHERE id = 1""", ("arm", "key_scores")),
+        ("""UPDATE arm SET key_scores = '{"x":"right"}' WHERE id = 2""", ("arm", "key_scores")),
+        ("""UPDATE run SET answer_key_scores = '{"x":"right"}'""", ("run", "answer_key_scores")),
+        ("UPDATE plan SET control = 'closed_book'", ("plan", "control")),
         ("UPDATE arm SET answer_blob_id = 1 WHERE id = 1", ("arm", "answer_blob_id")),
         ("UPDATE arm SET answer_blob_id = NULL WHERE id = 1", ("arm", "answer_blob_id")),
         ("UPDATE arm SET suffix_requests = 3 WHERE id = 1", ("arm", "suffix_requests")),
@@ -199,6 +203,15 @@ def test_a_finished_capture_is_scored_again(build: Build) -> None:
     build.finished([Turn([READ]), ANSWERS])
     tamper(build, "UPDATE run SET answer_strict = 0")
     assert disagreements(build) == {("run", "answer_strict", False, True)}
+    tamper(build, "UPDATE run SET answer_strict = 1, answer_key_scores = '{}'")
+    assert disagreements(build) == {("run", "answer_key_scores", "{}", '{"x":"right"}')}
+
+
+def test_answers_that_an_older_ledger_did_not_score_key_by_key_are_no_disagreement(
+    paired: Build,
+) -> None:
+    tamper(paired, "UPDATE arm SET key_scores = NULL")
+    assert disagreements(paired) == set()
 
 
 def test_a_boundary_column_without_a_boundary_is_reported(build: Build) -> None:

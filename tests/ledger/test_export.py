@@ -70,6 +70,25 @@ def test_contradictory_usage_is_counted_beside_its_total(build: Build) -> None:
     }  # fmt: skip
 
 
+def test_the_keys_of_both_answers_are_counted_and_those_of_no_answer_are_unknown(
+    build: Build,
+) -> None:
+    build.pair(PREFIX, both(CORRECT, ArmScript([ERRS], Endpoint.WRONG)))
+    build.pair(PREFIX, {ArmName.P: ArmScript([Turn(answer="none")], Endpoint.WRONG)})
+    build.finished([ERRS])
+    scores = ("keys_right", "keys_wrong", "keys_missing")
+    told = [
+        tuple(row[f"{a}_{n}"] for a in "fp" for n in scores) for row in rows(build, "boundaries")
+    ]
+    assert told == [(1, 0, 0, 0, 1, 0), (None, None, None, 0, 0, 1)]
+    arms = [(row["arm"], row["key_scores"]) for row in rows(build, "arms")]
+    assert arms == [
+        ("F", '{"x":"right"}'), ("P", '{"x":"wrong"}'), ("F", None), ("P", '{"x":"missing"}'),
+    ]  # fmt: skip
+    plans = [row["answer_key_scores"] for row in rows(build, "plans")]
+    assert plans == [None, None, '{"x":"wrong"}']
+
+
 def test_an_arm_that_was_not_run_is_a_row_of_unknown_tokens(build: Build) -> None:
     build.pair(PREFIX, {ArmName.F: CORRECT})
     [row] = rows(build, "boundaries")

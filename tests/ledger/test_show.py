@@ -14,7 +14,7 @@ from revereval.errors import InputError
 from revereval.ledger.recording import Outcome
 from revereval.ledger.show import recent_runs, run_facts
 from revereval.terms import ArmName, AttemptState, Endpoint, StopReason
-from tests.ledger.build import ANSWERS, PREFIX, RIGHT, ArmScript, Build, both
+from tests.ledger.build import ANSWERS, ERRS, PREFIX, RIGHT, ArmScript, Build, both
 from tests.ledger.script import READ, REFUSED, SEARCH, Asked, Turn, used
 
 
@@ -56,6 +56,26 @@ def test_a_run_is_told_request_by_request(build: Build) -> None:
     of_f, of_p = facts["arms"]
     assert (of_f["endpoint"], of_f["input_tokens"], of_f["output_tokens"]) == ("correct", 300, 30)
     assert (of_p["endpoint"], of_p["input_tokens"], of_p["unknown_usage"]) == ("wrong", None, 1)
+
+
+def test_each_key_of_an_answer_is_told_for_each_arm_that_answered(build: Build) -> None:
+    run_id = told_pair(build)
+    told = {arm["name"]: arm["key_scores"] for arm in run_facts(build.database, run_id)["arms"]}
+    assert told == {"F": {"x": "right"}, "P": {"x": "missing"}}
+    lines = [line.split() for line in shown(build, str(run_id)).splitlines()]
+    at = lines.index(["answers,", "key", "by", "key"])
+    assert lines[at + 1] == ["key", "F", "P"]
+    assert lines[at + 3] == ["x", "right", "missing"]
+
+
+def test_a_finished_capture_is_told_key_by_key_and_without_an_answer_nothing_is(
+    build: Build,
+) -> None:
+    lines = [line.split() for line in shown(build, str(build.finished([ERRS]))).splitlines()]
+    at = lines.index(["answers,", "key", "by", "key"])
+    assert (lines[at + 1], lines[at + 3]) == (["key", "capture"], ["x", "wrong"])
+    capped = ArmScript([Turn([READ])] * 12, Endpoint.CAPPED)
+    assert "key by key" not in shown(build, str(build.pair(PREFIX, both(capped, capped))))
 
 
 def test_calls_that_a_conversation_made_before_are_counted_by_arm(build: Build) -> None:

@@ -240,5 +240,36 @@ def test_every_run_ends_and_answers_exactly_what_its_last_request_shows(
         assert done.answer[name] == (key.value if seen else key.guess)
 
 
+def test_without_tools_it_answers_what_it_knows_by_heart_and_guesses_the_rest() -> None:
+    task = make_task()
+    for known in range(5):
+        view = View((), (), frozenset())
+        answer = json.loads(next_turn(view, task, ReaderSettings(memorised=known)).text)
+        first = list(SPANS)[:known]
+        assert answer == {name: (GOLD if name in first else GUESSES)[name] for name in SPANS}
+
+
+def test_what_it_knows_by_heart_changes_nothing_where_it_can_read() -> None:
+    task = make_task()
+    told, untold = (read_by(task, project=True, memorised=known) for known in (0, 3))
+    assert told.bodies == untold.bodies
+    assert told.answer == untold.answer
+
+
+def test_it_slips_in_keys_that_the_seed_draws_and_in_no_others() -> None:
+    task = make_task()
+    assert read_by(task, slips=1).answer == {name: GUESSES[name] for name in SPANS}
+    slipped: set[str] = set()
+    for seed in range(12):
+        answer = read_by(task, slips=3, seed=seed).answer
+        assert answer is not None
+        assert answer == read_by(task, slips=3, seed=seed, parallel=3).answer
+        wrong = {name for name in SPANS if answer[name] != GOLD[name]}
+        assert all(answer[name] == GUESSES[name] for name in wrong)
+        assert len(wrong) < 3 or seed
+        slipped |= wrong
+    assert slipped == set(SPANS)
+
+
 def policy(**changed: int) -> ProjectionConfig:
     return ProjectionConfig.model_validate(changed)

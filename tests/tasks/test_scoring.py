@@ -1,6 +1,7 @@
 """Scoring against hand-written verdicts, the standard library's decoder and a second equality."""
 
 import json
+import re
 import time
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from revereval.canonical import strict_json
 from revereval.tasks.scoring import score, typed_equal
 from revereval.tasks.spec import MAX_DEPTH, KeyType
+from revereval.terms import Contract
 
 GOLD = strict_json('{"ok": true, "n": 3}')
 KEYS = {"ok": KeyType.BOOLEAN, "n": KeyType.INTEGER}
@@ -47,18 +49,34 @@ VERDICTS: list[tuple[str, str | None, str | None]] = [
         "not_json",
     ),
     (f'{{"answer": {RIGHT}}}', "wrong_keys", "wrong_keys"),
-    # Repeated keys, at any depth; no search inside or after.
-    (HEDGE, "duplicate_key", "duplicate_key"),
-    (f"{HEDGE} {RIGHT}", "duplicate_key", "not_json"),
-    ('{"ok": true, "n": {"a": 1, "a": 1}}', "duplicate_key", "duplicate_key"),
-    (f'{{"x": 1, "x": {RIGHT}}}', "duplicate_key", "duplicate_key"),
-    # What json reads and JSON is not.
-    ('{"ok": true, "n": NaN}', "not_json", "not_json"),
-    ('{"ok": true, "n": -Infinity}', "not_json", "not_json"),
-    ('{"ok": true, "n": 1e999}', "not_json", "not_json"),
-    ('{"ok": true, "n": 1e-99999999999999999999}', "not_json", "not_json"),
-    (f'{{"n": NaN}} {RIGHT}', "not_json", "not_json"),
-    ('{"ok": true, "n": ' + "3" * 5000 + "}", "not_json", "not_json"),
+    # Of repeated keys the last value stands where a decoder reads; no search inside or after.
+    (HEDGE, None, "duplicate_key"),
+    (f"{HEDGE} {RIGHT}", None, "not_json"),
+    ('{"ok": true, "n": 3, "n": 4}', "wrong_value:n", "duplicate_key"),
+    ('{"ok": true, "n": {"a": 1, "a": 1}}', "wrong_value:n", "duplicate_key"),
+    ('{"ok": true, "n": {"a": 1, "a": 1}, "n": 3}', None, "duplicate_key"),
+    (f'{{"x": 1, "x": {RIGHT}}}', "wrong_keys", "duplicate_key"),
+    ('{"n": NaN, "ok": true, "n": 3}', None, "not_json"),
+    # What json reads and JSON is not: a value that is not the gold's.
+    ('{"ok": true, "n": NaN}', "wrong_value:n", "not_json"),
+    ('{"ok": true, "n": -Infinity}', "wrong_value:n", "not_json"),
+    ('{"ok": true, "n": 1e999}', "wrong_value:n", "not_json"),
+    ('{"ok": true, "n": 1e-99999999999999999999}', "wrong_value:n", "not_json"),
+    (f'{{"n": NaN}} {RIGHT}', "wrong_keys", "not_json"),
+    ('{"ok": true, "n": ' + "3" * 5000 + "}", "wrong_value:n", "not_json"),
+    # A leading think block is no part of what is extracted; strict sees everything.
+    (f"<think>3?</think>{RIGHT}", None, "not_json"),
+    (f"\n <think>\n{{}} or 4\n</think>\n\n{RIGHT}\n", None, "not_json"),
+    ("<think>" + RIGHT + '</think>{"ok": true, "n": 4}', "wrong_value:n", "not_json"),
+    (f"<think></think>```json\n{RIGHT}\n```", None, "not_json"),
+    (f"<think>{RIGHT}</think>", "no_object", "not_json"),
+    (f"<think>{RIGHT}", "no_object", "not_json"),
+    (f"<think>so </think>{{</think>{RIGHT}", None, "not_json"),
+    (f"<think>a</think><think>{{}}</think>{RIGHT}", "wrong_keys", "not_json"),
+    (f"Well: <think>{{}}</think>{RIGHT}", "wrong_keys", "not_json"),
+    (f"{RIGHT}<think>{{}}</think>", None, "not_json"),
+    (f"<THINK>{{}}</THINK>{RIGHT}", "wrong_keys", "not_json"),
+    (f"{{}}</think>{RIGHT}", "wrong_keys", "not_json"),
     # Typed values.
     ('{"ok": 1, "n": 3}', "wrong_value:ok", "wrong_value:ok"),
     ('{"ok": true, "n": 3.0}', "wrong_value:n", "wrong_value:n"),
@@ -94,6 +112,37 @@ def test_each_answer_gets_its_verdict_and_reason(
     scores = score(answer, GOLD, KEYS)
     assert (scores.extracted_reason, scores.strict_reason) == (extracted, strict)
     assert (scores.extracted, scores.strict) == (extracted is None, strict is None)
+
+
+ALL_MISSING = ("missing", "missing")
+KEY_SCORES: list[tuple[str, tuple[str, str], tuple[str, str]]] = [
+    # answer, (ok, n) of the object that `extracted` judges, the same of `strict`
+    (RIGHT, ("right", "right"), ("right", "right")),
+    ('{"ok": false, "n": 3}', ("wrong", "right"), ("wrong", "right")),
+    ('{"n": 3.0}', ("missing", "wrong"), ("missing", "wrong")),
+    ('{"ok": true, "N": 3}', ("right", "missing"), ("right", "missing")),
+    ('{"ok": true, "n": 3, "note": ""}', ("right", "right"), ("right", "right")),
+    ('{"ok": null, "n": null}', ("wrong", "wrong"), ("wrong", "wrong")),
+    ("{}", ALL_MISSING, ALL_MISSING),
+    ("I cannot tell.", ALL_MISSING, ALL_MISSING),
+    (f"So: {RIGHT}", ("right", "right"), ALL_MISSING),
+    (HEDGE, ("right", "right"), ALL_MISSING),
+    ('{"ok": true, "n": NaN}', ("right", "wrong"), ALL_MISSING),
+    (f"<think>{RIGHT}", ALL_MISSING, ALL_MISSING),
+    ('{"ok": true, "n": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", ALL_MISSING, ALL_MISSING),
+]
+
+
+@pytest.mark.parametrize(("answer", "extracted", "strict"), KEY_SCORES)
+def test_each_key_is_scored_in_the_object_that_a_contract_judges(
+    answer: str, extracted: tuple[str, str], strict: tuple[str, str]
+) -> None:
+    scores = score(answer, GOLD, KEYS)
+    assert (scores.extracted_keys["ok"], scores.extracted_keys["n"]) == extracted
+    assert (scores.strict_keys["ok"], scores.strict_keys["n"]) == strict
+    written = {"n": strict[1], "ok": strict[0]}
+    assert json.loads(scores.key_scores(Contract.STRICT)) == written
+    assert json.loads(scores.key_scores(Contract.EXTRACTED))["ok"] == extracted[0]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +212,9 @@ def test_a_right_answer_may_be_as_deep_as_the_limit() -> None:
     assert score(json.dumps({"a": value}), {"a": value}, {"a": KeyType.ARRAY}).strict
 
 
-@pytest.mark.parametrize("piece", ["{", '{"', '{"":x', '{"a":[', '{"\\"', '{ \t{"a" :1,', '"{":'])
+@pytest.mark.parametrize(
+    "piece", ["{", '{"', '{"":x', '{"a":[', '{"\\"', '{ \t{"a" :1,', '"{":', "<think>", "</think>{"]
+)
 def test_scoring_time_does_not_grow_with_the_square_of_the_answer(piece: str) -> None:
     started = time.process_time()
     score(piece * (400_000 // len(piece)), GOLD, KEYS)
@@ -174,7 +225,7 @@ def test_finding_the_repeated_key_among_many_is_quick() -> None:
     members = [f'"{index}": 1' for index in range(50_000)]
     started = time.process_time()
     scores = score("{" + ",".join([*members, members[-1]]) + "}", GOLD, KEYS)
-    assert scores.extracted_reason == "duplicate_key"
+    assert scores.strict_reason == "duplicate_key"
     assert time.process_time() - started < 10
 
 
@@ -204,50 +255,57 @@ fragments = st.sampled_from(
     [
         *("{", "}", "[", "]", ",", ":", '"a"', '"b\\u00e9"', '"\\', '"', "1", "-0", "0.5", "01"),
         *("true", "nul", "null", "NaN", "-Infinity", " ", "\n", "\x0b", "\xa0", "x", "\ud800"),
-        *('{"a":1}', '{"a":', '"a":2,', "-", ".", "e5", "1e9", "1e999", "\\"),
+        *('{"a":1}', '{"a":', '"a":2,', '"a":1', "-", ".", "e5", "1e9", "1e999", "\\"),
+        *("<think>", "</think>", "think>", '{"a":2,"a":1}', '{"a":NaN,"a":1}', '{"b":Infinity}'),
     ]
 )
 any_text = st.one_of(
     st.text(st.characters(codec=None, exclude_categories=())),
     st.lists(fragments, max_size=14).map("".join),
     st.builds("{{{}}}{}".format, st.lists(fragments, max_size=8).map("".join), fragments),
-)
+    st.builds("{}<think>{}".format, st.sampled_from(["", " ", "\n\x0b", "x"]), st.lists(
+        fragments, max_size=10).map("".join)),
+)  # fmt: skip
 
 
-def reference_reason(answer: str, gold: dict[str, Any]) -> str | None:
-    """The `extracted` contract as the design words it, slowly, with the standard decoder."""
-    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
-    for start, character in enumerate(answer):
-        if character == "{":
-            try:
-                _, end = decoder.raw_decode(answer, start)
-            except ValueError:
-                continue
-            piece = answer[start:end]
-            seen: list[bool] = []
+def reference(answer: str) -> tuple[str | None, str]:
+    """The `extracted` contract for the gold {"a": 1}, slowly: json's own decoder, nothing else.
 
-            def pairs(found: list[tuple[str, Any]], seen: list[bool] = seen) -> dict[str, Any]:
-                seen.append(len({key for key, _ in found}) < len(found))
-                return dict(found)
-
-            value = json.loads(piece, object_pairs_hook=pairs)
-            bad = "NaN" in repr(value).replace("nan", "NaN") or "inf" in repr(value)
-            if bad or any(seen):
-                return "refused"
-            if value.keys() != gold.keys():
-                return "wrong_keys"
-            same = json.dumps(value, sort_keys=True) == json.dumps(gold, sort_keys=True)
-            return None if same else "wrong_value:a"
-    return "no_object"
+    The reason and the score of the key.
+    """
+    if leading := re.match(r"\s*<think>", answer):
+        thought = re.compile(r".*?</think>", re.DOTALL).match(answer, leading.end())
+        answer = answer[thought.end() :] if thought else ""
+    for start in (at for at, character in enumerate(answer) if character == "{"):
+        try:
+            value, _ = json.JSONDecoder().raw_decode(answer, start)
+        except ValueError:
+            continue
+        right = "a" in value and type(value["a"]) is int and value["a"] == 1
+        key = "missing" if "a" not in value else "right" if right else "wrong"
+        if list(value) != ["a"]:
+            return "wrong_keys", key
+        return None if right else "wrong_value:a", key
+    return "no_object", "missing"
 
 
-@settings(max_examples=1000)
+@settings(max_examples=1500)
 @given(any_text)
 def test_extraction_agrees_with_the_standard_decoder(answer: str) -> None:
-    reason = score(answer, {"a": 1}, {"a": KeyType.INTEGER}).extracted_reason
-    if reason in ("duplicate_key", "not_json"):
-        reason = "refused"
-    assert reason == reference_reason(answer, {"a": 1})
+    scores = score(answer, {"a": 1}, {"a": KeyType.INTEGER})
+    assert (scores.extracted_reason, scores.extracted_keys["a"]) == reference(answer)
+
+
+@settings(max_examples=500)
+@given(any_text)
+def test_what_strict_accepts_extracted_accepts_too(answer: str) -> None:
+    scores = score(answer, {"a": 1}, {"a": KeyType.INTEGER})
+    assert scores.extracted or not scores.strict
+    for accepted, found in (
+        (scores.extracted, scores.extracted_keys),
+        (scores.strict, scores.strict_keys),
+    ):
+        assert not accepted or set(found.values()) == {"right"}
 
 
 scalars = (
@@ -290,7 +348,7 @@ def test_typed_equality_agrees_with_tagged_text(a: Any, b: Any) -> None:
 def test_a_correct_object_is_right_wherever_no_other_comes_first(
     gold: dict[str, Any], after: str, data: st.DataObject
 ) -> None:
-    before = data.draw(st.text(st.characters(exclude_characters="{")))
+    before = data.draw(st.text(st.characters(exclude_characters="{<")))
     text = json.dumps(gold, default=float, indent=data.draw(st.sampled_from([None, 1])))
     keys = dict.fromkeys(gold, KeyType.OBJECT)
     assert score(before + text + after, gold, keys).extracted
