@@ -10,10 +10,18 @@ from sqlalchemy import Row
 from revereval.errors import InputError
 from revereval.ledger.audit_exchanges import read_reply
 from revereval.ledger.audit_material import Material
+from revereval.provider.no_answer import WORDS
 from revereval.provider.wire import Reply
 from revereval.tasks.scoring import Scores, score
 from revereval.tasks.spec import KeyType, Task, load_task
-from revereval.terms import CaptureOutcome, Contract, Endpoint, Stage
+from revereval.terms import (
+    INTEGRITY_FAULTS,
+    CaptureOutcome,
+    Contract,
+    Endpoint,
+    Stage,
+    StopReason,
+)
 
 
 class Scorer:
@@ -52,6 +60,7 @@ class AnswerColumns:
     """Whether the row claims a final answer."""
     extracted: str
     strict: str
+    reason: str
 
 
 CAPTURE_ANSWER = AnswerColumns(
@@ -59,10 +68,18 @@ CAPTURE_ANSWER = AnswerColumns(
     lambda run: bool(run.capture_outcome == CaptureOutcome.FINISHED),
     "answer_extracted",
     "answer_strict",
+    "capture_reason",
 )
 ARM_ANSWER = AnswerColumns(
-    "arm", lambda arm: arm.endpoint in (Endpoint.CORRECT, Endpoint.WRONG), "extracted", "strict"
+    "arm",
+    lambda arm: arm.endpoint in (Endpoint.CORRECT, Endpoint.WRONG),
+    "extracted",
+    "strict",
+    "reason",
 )
+
+_OF_REPLIES = frozenset(WORDS) - {StopReason.CONTENT_FILTER}
+"""Reasons that only a completed reply gives; a filter may also refuse the request."""
 
 
 def check_answer(
@@ -80,6 +97,11 @@ def check_answer(
         if _is_final(reply) and not material.interrupted(stage):
             wanted = "an answer: the last reply is final"
             findings.differ(rows, row.id, "answer_blob_id", stored, wanted)
+        reason = getattr(row, columns.reason)
+        exempt = material.interrupted(stage) or reason in INTEGRITY_FAULTS
+        stop = None if reply is None or exempt else reply.stop
+        if (stop is not None or reason in _OF_REPLIES) and reason != stop:
+            findings.differ(rows, row.id, columns.reason, reason, stop or "another")
         for name in (columns.extracted, columns.strict):
             findings.equal(rows, row.id, name, getattr(row, name), None)
         return
@@ -93,7 +115,7 @@ def check_answer(
 
 
 def _is_final(reply: Reply | None) -> bool:
-    return reply is not None and not reply.calls and not reply.cut
+    return reply is not None and not reply.calls and reply.stop is None
 
 
 def _check_verdicts(
