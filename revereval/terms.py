@@ -6,6 +6,9 @@ from typing import Final
 SUFFIX_CAP: Final = 12
 """K: suffix requests a continuation may complete."""
 
+EXCESS_TOTAL: Final = "total_exceeds_parts"
+"""The usage flag of a total that is more than input and output together."""
+
 
 class ArmName(StrEnum):
     F = "F"
@@ -65,12 +68,12 @@ class PauseReason(StrEnum):
     NO_CONNECTION = "no_connection"
     """Refused, unreachable, or a name that cannot be looked up."""
     ACCESS_DENIED = "access_denied"
-    """401 or 403."""
+    """401, 403 or, by a proxy, 407."""
     NO_CREDIT = "no_credit"
     RATE_LIMITED = "rate_limited"
     """429 until the retries were used up."""
     UNAVAILABLE = "unavailable"
-    """503 until the retries were used up."""
+    """503, or overloaded by the server's own word, until the retries were used up."""
     LONG_WAIT = "long_wait"
     """The server demands a longer wait than `retry.max_wait_s`."""
 
@@ -88,6 +91,8 @@ class UnexecutedReason(StrEnum):
     PREFIX_MISMATCH = "prefix_mismatch"
     SEAL_BROKEN = "seal_broken"
     SNAPSHOT_CHANGED = "snapshot_changed"
+    GIVEN_UP = "given_up"
+    """Its run was given up while another stage of it waited."""
 
 
 class CaptureOutcome(StrEnum):
@@ -148,7 +153,8 @@ class AttemptState(StrEnum):
     FAILED = "failed"
     """An error reply, or no connection: no turn of the conversation."""
     AMBIGUOUS = "ambiguous"
-    """The request left and no complete reply came back: it may have been billed."""
+    """It left, and no reply came back that is whole, can be read and says that nothing was done:
+    it may have been billed."""
     IN_DOUBT = "in_doubt"
     """The process died between intent and reply."""
 

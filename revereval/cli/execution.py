@@ -16,7 +16,7 @@ from revereval.pair.annotations import reader_task
 from revereval.pair.config import load_config
 from revereval.pair.gate import Progress
 from revereval.pair.plan import Plan, make_plan, recorded_plan
-from revereval.pair.run import plan_row, require_its_plan
+from revereval.pair.run import give_up, plan_row, require_its_plan
 from revereval.pair.signals import Signals
 from revereval.pair.stage import Work
 from revereval.provider.http import Client
@@ -83,6 +83,15 @@ def started(
 
         real = (time.sleep, _unwatched, now)
         yield Work(database, plan, snapshot, client, signals, *real, how.resend), run_id
+
+
+@contextmanager
+def given_up(target: str, ledger: Path) -> Iterator[tuple[Database, int]]:
+    """The ledger and the run that `target`, a number, names, given up. Raises InputError."""
+    if not target.isdecimal():
+        raise InputError("run-pair", target, "--give-up takes the number of a run")
+    with _opened(ledger, existing=True) as database:
+        yield database, give_up(database, int(target), now())
 
 
 def _snapshot(plan: Plan) -> Snapshot | SnapshotChangedError:

@@ -20,6 +20,7 @@ class TableName(StrEnum):
     REQUESTS = "requests"
     OBSERVATIONS = "observations"
     PLANS = "plans"
+    PAUSES = "pauses"
 
 
 class Format(StrEnum):

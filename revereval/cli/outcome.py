@@ -6,6 +6,7 @@ from typing import Any
 from revereval.cli.output import line, paragraph, print_json, table
 from revereval.ledger.controls import control_ending
 from revereval.ledger.database import Database
+from revereval.ledger.pauses import pauses_of
 from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import RunRows, load_run
 from revereval.ledger.totals import Totals, stage_totals
@@ -21,8 +22,8 @@ from revereval.terms import (
 
 FAULT_CODE = 3
 
-_RESULTS = frozenset({None, StopReason.BUDGET, StopReason.PREFIX_CAP})
-"""Reasons that are outcomes of the plan's own limits and not faults."""
+_RESULTS = frozenset({None, StopReason.BUDGET, StopReason.PREFIX_CAP, StopReason.GIVEN_UP})
+"""Reasons that are outcomes of the plan's own limits or the user's word, and not faults."""
 
 
 def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
@@ -31,7 +32,8 @@ def print_capture(database: Database, run_id: int, *, as_json: bool) -> int:
     if rows.plan.control:
         return _print_control(database, rows, as_json=as_json)
     if as_json:
-        print_json({**_head(rows), "features": _features(rows.run)})
+        paused = _pauses_json(database, run_id)
+        print_json({**_head(rows), "features": _features(rows.run), **paused})
     else:
         paragraph(_capture_line(rows))
         if rows.run.capture_outcome == CaptureOutcome.BOUNDARY:
@@ -50,7 +52,10 @@ def print_pair(database: Database, run_id: int, *, as_json: bool) -> int:
     repeats = repeats_of(database, tape.run)
     pairs = [(load_run(database, repeat), _totals(database, repeat)) for repeat in repeats]
     if as_json:
-        first, *others = [_pair_json(rows, totals) for rows, totals in pairs]
+        first, *others = [
+            {**_pair_json(rows, totals), **_pauses_json(database, rows.run.id)}
+            for rows, totals in pairs
+        ]
         print_json({**first, "repeats": others})
     else:
         for rows, totals in pairs:
@@ -228,6 +233,16 @@ def _pair_json(rows: RunRows, totals: dict[Stage, Totals]) -> dict[str, Any]:
         "prefix": vars(totals.get(Stage.CAPTURE, Totals())),
         "arms": arms,
         "p_minus_f": list(contrast(rows)) if rows.arms else None,
+    }
+
+
+def _pauses_json(database: Database, run_id: int) -> dict[str, Any]:
+    """`paused`: what the run waits for, None where it does not."""
+    rows = pauses_of(database, run_id)
+    names = ("stage", "reason", "detail", "paused_at", "ended_at")
+    return {
+        "paused": next((row.reason for row in rows if row.ended_at is None), None),
+        "pauses": [{name: getattr(row, name) for name in names} for row in rows],
     }
 
 

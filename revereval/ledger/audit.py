@@ -16,6 +16,7 @@ from revereval.ledger.audit_answers import Scorer
 from revereval.ledger.audit_endings import check_arms, check_capture
 from revereval.ledger.audit_exchanges import check_exchanges
 from revereval.ledger.audit_material import Findings, load_material
+from revereval.ledger.audit_pauses import check_pauses
 from revereval.ledger.database import Database
 from revereval.ledger.tables import Run, table
 
@@ -83,3 +84,4 @@ def _check_rows(connection: Connection, findings: Findings, scorer: Scorer) -> N
     check_exchanges(material)
     check_capture(material, scorer)
     check_arms(material, scorer)
+    check_pauses(material)

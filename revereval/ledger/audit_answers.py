@@ -10,10 +10,18 @@ from sqlalchemy import Row
 from revereval.errors import InputError
 from revereval.ledger.audit_exchanges import read_reply
 from revereval.ledger.audit_material import Material
+from revereval.provider.no_answer import WORDS
 from revereval.provider.wire import Reply
 from revereval.tasks.scoring import Scores, score
 from revereval.tasks.spec import KeyType, Task, load_task
-from revereval.terms import CaptureOutcome, Contract, Endpoint, Stage
+from revereval.terms import (
+    INTEGRITY_FAULTS,
+    CaptureOutcome,
+    Contract,
+    Endpoint,
+    Stage,
+    StopReason,
+)
 
 
 class Scorer:
@@ -53,6 +61,7 @@ class AnswerColumns:
     extracted: str
     strict: str
     key_scores: str
+    reason: str
 
 
 CAPTURE_ANSWER = AnswerColumns(
@@ -61,6 +70,7 @@ CAPTURE_ANSWER = AnswerColumns(
     "answer_extracted",
     "answer_strict",
     "answer_key_scores",
+    "capture_reason",
 )
 ARM_ANSWER = AnswerColumns(
     "arm",
@@ -68,7 +78,11 @@ ARM_ANSWER = AnswerColumns(
     "extracted",
     "strict",
     "key_scores",
+    "reason",
 )
+
+_OF_REPLIES = frozenset(WORDS) - {StopReason.CONTENT_FILTER}
+"""Reasons that only a completed reply gives; a filter may also refuse the request."""
 
 
 def check_answer(
@@ -86,6 +100,11 @@ def check_answer(
         if _is_final(reply) and not material.interrupted(stage):
             wanted = "an answer: the last reply is final"
             findings.differ(rows, row.id, "answer_blob_id", stored, wanted)
+        reason = getattr(row, columns.reason)
+        exempt = material.interrupted(stage) or reason in INTEGRITY_FAULTS
+        stop = None if reply is None or exempt else reply.stop
+        if (stop is not None or reason in _OF_REPLIES) and reason != stop:
+            findings.differ(rows, row.id, columns.reason, reason, stop or "another")
         for name in (columns.extracted, columns.strict, columns.key_scores):
             findings.equal(rows, row.id, name, getattr(row, name), None)
         return
@@ -99,7 +118,7 @@ def check_answer(
 
 
 def _is_final(reply: Reply | None) -> bool:
-    return reply is not None and not reply.calls and not reply.cut
+    return reply is not None and not reply.calls and reply.stop is None
 
 
 def _check_verdicts(

@@ -9,6 +9,7 @@ from sqlalchemy import Row
 from revereval.canonical import canonical_bytes, digest, escaped, sha256_hex, text_digest, utf8
 from revereval.ledger.audit_material import Content, Material
 from revereval.provider.body import join
+from revereval.provider.no_answer import output_limit
 from revereval.provider.usage import read_usage
 from revereval.provider.wire import WIRES, Reply, ReplyError, Wire
 from revereval.terms import AttemptState, DecisionReason, Stage, UsageConvention
@@ -52,9 +53,15 @@ def read_reply(material: Material, request: Row[Any]) -> Reply | None:
     if raw is None or material.document is None:
         return None
     try:
-        return wire_of(material.document).read_reply(raw, request.position, (), echo_unknown=True)
+        return wire_of(material.document).read_reply(
+            raw, request.position, (), echo_unknown=True, output_limit=_limit(material.document)
+        )
     except ReplyError:
         return None
+
+
+def _limit(document: Mapping[str, Any]) -> int | None:
+    return output_limit(document["provider"].get("sampling", {}))
 
 
 def _check_plan(material: Material) -> None:
@@ -175,6 +182,8 @@ def _check_reply(material: Material, request: Row[Any]) -> None:
         blob_id = request.reply_blob_id
         findings.differ("request", request.id, "reply_blob_id", blob_id, "no turn: not completed")
         return
+    cut = request.possibly_cut
+    findings.equal("request", request.id, "possibly_cut", cut, reply.possibly_cut)
     model = None if reply.model is None else escaped(reply.model[:200])
     findings.equal("request", request.id, "reply_model", request.reply_model, model)
     convention = UsageConvention(document["provider"]["usage_convention"])

@@ -55,6 +55,10 @@ def _usage(name: str, what: str) -> tuple[Column, ...]:
         _integer(f"{name}_unknown_cache", f"Requests of {what} with unknown U or C."),
         _integer(f"{name}_flagged_usage", f"Requests of {what} whose usage contradicts itself."),
         _integer(
+            f"{name}_excess_totals",
+            f"Those of {what} whose total is more than input and output together.",
+        ),
+        _integer(
             f"{name}_uncounted_attempts",
             f"Dispatches of {what} that may have been billed and are in no total: ambiguous, "
             "in doubt, or without a reply yet.",
@@ -247,6 +251,7 @@ REQUESTS: Final = ExportTable(
         _boolean("usage_estimated", "The reply calls its own usage an estimate."),
         _text("usage_flags", "Contradictions in the reported usage, separated by spaces."),
         _text("usage_raw", "The reply's usage object as JSON."),
+        _boolean("possibly_cut", "Its output is as long as was allowed, whatever the reply says."),
     ),
 )
 
@@ -305,6 +310,23 @@ PLANS: Final = ExportTable(
         _text("answer", "A finished capture's answer, word for word."),
         *_arms("endpoint", "text", f"{_ENDPOINT}; NULL without a boundary."),
         *_arms("reason", "text", "why it stopped or was not run."),
+        _text("paused", "What the run waits for; NULL where it does not wait."),
+        _integer("pauses", "How often one of its own stages has waited."),
+    ),
+)
+
+PAUSES: Final = ExportTable(
+    "One row a pause: a stage that waited, or waits, for what billed nothing and decided nothing.",
+    (
+        _integer("pause_id", "The row in the ledger."),
+        _RUN,
+        _TASK,
+        _GROUP,
+        _text("stage", "The stage that waits: `capture`, F or P."),
+        _text("reason", "What it waits for."),
+        _text("detail", "The same in words, the server's own among them."),
+        _text("paused_at", "When it stopped."),
+        _text("ended_at", "When it was taken up again or given up; NULL while it waits."),
     ),
 )
 
@@ -314,4 +336,5 @@ TABLES: Final[Mapping[str, ExportTable]] = {
     "requests": REQUESTS,
     "observations": OBSERVATIONS,
     "plans": PLANS,
+    "pauses": PAUSES,
 }

@@ -83,6 +83,7 @@ class Completion:
     usage_estimated: bool
     usage_flags: str
     usage_raw: str | None
+    possibly_cut: bool
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,22 @@ from revereval.ledger.tables import (
     Attempt,
     Decision,
     Observation,
+    Pause,
     Plan,
     Request,
     Run,
     of_run,
     table,
 )
-from revereval.terms import DecisionReason, Stage
+from revereval.terms import EXCESS_TOTAL, AttemptState, DecisionReason, Stage
 
 Facts = dict[str, Any]
 """JSON values by the ledger's column names."""
 
 _PLAN, _RUN, _ARM, _REQUEST = table(Plan), table(Run), table(Arm), table(Request)
 _ATTEMPT, _OBSERVATION = table(Attempt), table(Observation)
-_DECISION, _ARCHIVE = table(Decision), table(ArchiveCall)
+_DECISION, _ARCHIVE, _PAUSE = table(Decision), table(ArchiveCall), table(Pause)
+_DOUBTFUL = (AttemptState.AMBIGUOUS, AttemptState.IN_DOUBT, AttemptState.INTENT)
 
 _BOUNDARY = (
     "boundary_request_id", "prefix_requests", "prefix_archive_calls", "tape_head", "seal",
@@ -43,8 +45,11 @@ _TOKENS: Final = (
 _REQUEST_FACTS = (
     "position", "digest", "size_bytes", "metered_tokens", "newly_projected", "prepared_at",
     "completed_at", "reply_model", *_TOKENS, "cache_write_tokens", "reasoning_tokens",
-    "usage_estimated", "usage_flags",
+    "usage_estimated", "usage_flags", "possibly_cut",
 )  # fmt: skip
+
+
+_PAUSE_FACTS = ("stage", "reason", "detail", "paused_at", "ended_at")
 
 
 def recent_runs(database: Database, count: int = 10) -> list[Facts]:
@@ -70,6 +75,7 @@ def _brief(database: Database, connection: Connection, run: Facts) -> Facts:
         or plan["first_arm"],
         "capture_outcome": run["capture_outcome"],
         "capture_reason": run["capture_reason"],
+        "paused": _waits_for(_of_run(connection, _PAUSE, run)),
         **{
             f"{name.lower()}_{column}": arms[name][column] if name in arms else None
             for name in (Stage.F, Stage.P)
@@ -96,6 +102,7 @@ def run_facts(database: Database, run_id: int) -> Facts:
             }
             for arm in _rows(connection, wanted)
         ]
+        pauses = _of_run(connection, _PAUSE, run)
     reached = run["boundary_request_id"] is not None
     beside = closed_book_beside(database, run["plan_id"])
     return {
@@ -114,6 +121,8 @@ def run_facts(database: Database, run_id: int) -> Facts:
             "key_scores": _key_scores(run["answer_key_scores"]),
             **_totals(stages[Stage.CAPTURE]),
         },
+        "paused": _waits_for(pauses),
+        "pauses": [{name: pause[name] for name in _PAUSE_FACTS} for pause in pauses],
         "boundary": {name: run[name] for name in _BOUNDARY} if reached else None,
         "arms": arms,
         "closed_book": control_ending(database, run_id) if plan["control"] else beside,
@@ -124,6 +133,11 @@ def run_facts(database: Database, run_id: int) -> Facts:
 def _key_scores(stored: str | None) -> Facts | None:
     """By key; None where there is no answer."""
     return None if stored is None else json.loads(stored)
+
+
+def _waits_for(pauses: Iterable[Facts]) -> str | None:
+    """Why the run waits; None where it does not."""
+    return next((pause["reason"] for pause in pauses if pause["ended_at"] is None), None)
 
 
 def _arm(arm: Facts, requests: Sequence[Facts]) -> Facts:
@@ -153,8 +167,16 @@ def _identity(call: Facts) -> tuple[str, str]:
 
 
 def _totals(requests: Iterable[Facts]) -> Facts:
-    """Tokens of the completed requests; a total is None when one of them is unknown."""
-    completed = [request for request in requests if request["completed_at"]]
+    """Tokens of the completed requests; a total is None when one of them is unknown.
+
+    `unknown_usage` counts the dispatches without a reply that may have been billed as well.
+    """
+    every = list(requests)
+    completed = [request for request in every if request["completed_at"]]
+    doubtful = [
+        attempt for request in every for attempt in request["attempts"]
+        if attempt["state"] in _DOUBTFUL
+    ]  # fmt: skip
     columns = {name: [request[name] for request in completed] for name in _TOKENS}
     unknown = [
         request for request in completed
@@ -163,8 +185,9 @@ def _totals(requests: Iterable[Facts]) -> Facts:
     return {
         "completed_requests": len(completed),
         **{name: None if None in counts else sum(counts) for name, counts in columns.items()},
-        "unknown_usage": len(unknown),
+        "unknown_usage": len(unknown) + len(doubtful),
         "flagged_usage": sum(bool(request["usage_flags"]) for request in completed),
+        "excess_totals": sum(EXCESS_TOTAL in request["usage_flags"] for request in completed),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from revereval.ledger.show import Facts
 
 _SHOWN_CHARS = 80
+_UNCOUNTED = {"unknown_usage": 0, "flagged_usage": 0, "excess_totals": 0}
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ def _brief(run: Facts) -> str:
     capture = _ending(run["capture_outcome"], run["capture_reason"])
     if run["control"]:
         capture = f"closed book, {_ending(run['control_endpoint'], run['capture_reason'])}"
+    arms += [f"paused({run['paused']})"] if run["paused"] else []
     who = f"{run['task_id']} ({run['model']})"
     return f"{run['run']:>4}  {run['created_at'][:16]}  {who}: {', '.join([capture, *arms])}"
 
@@ -47,6 +49,8 @@ def run_sections(facts: Facts) -> Iterator[Grid | Lines]:
     yield _pairs("capture", _capture(facts["capture"]))
     if facts["capture"]["key_scores"]:
         yield _keys({"capture": facts["capture"]["key_scores"]})
+    if facts["pauses"]:
+        yield Lines("pauses", list(map(_pause, facts["pauses"])))
     boundary = facts["boundary"]
     if boundary:
         yield _pairs("boundary", {name: _fact(value) for name, value in boundary.items()})
@@ -89,6 +93,11 @@ def _plan(facts: Facts) -> dict[str, str]:
         "limits": _settings(document["limits"]),
         "plan": plan["digest"],
     }
+
+
+def _pause(pause: Facts) -> str:
+    until = f"until {pause['ended_at']}" if pause["ended_at"] else "it waits still"
+    return f"{pause['paused_at']}, {pause['stage']}, {pause['reason']}: {pause['detail']}; {until}"
 
 
 def _settings(values: Mapping[str, Any]) -> str:
@@ -165,6 +174,8 @@ def _tokens(totals: Facts) -> str:
         text += f"; {totals['unknown_usage']} of unknown usage"
     if totals["flagged_usage"]:
         text += f"; {totals['flagged_usage']} with contradictions"
+    if totals["excess_totals"]:
+        text += f"; {totals['excess_totals']} with a total of more than its parts"
     return text
 
 
@@ -187,7 +198,7 @@ def _request(request: Facts) -> str:
         return f"{metered}; the boundary, not dispatched"
     if not request["completed_at"]:
         return f"{metered}; not completed"
-    return f"{metered}; {_tokens({**request, 'unknown_usage': 0, 'flagged_usage': 0})}"
+    return f"{metered}; {_tokens({**request, **_UNCOUNTED})}"
 
 
 def _projected(decision: Facts) -> str:
@@ -223,6 +234,8 @@ def _notes(request: Facts) -> Iterator[str]:
         yield f"attempt {attempt['number']}: {_state(attempt)}"
     if request["usage_flags"]:
         yield f"usage contradicts itself: {request['usage_flags']}"
+    if request["possibly_cut"]:
+        yield "possibly cut: its output is as long as was allowed"
 
 
 def _state(attempt: Facts) -> str:

@@ -11,6 +11,7 @@ from revereval.ledger.columns import (
     ARMS,
     BOUNDARIES,
     OBSERVATIONS,
+    PAUSES,
     PLANS,
     REQUESTS,
     ExportTable,
@@ -64,7 +65,8 @@ usage AS (
     CASE WHEN count(output_tokens) = count(*) THEN sum(output_tokens) END AS output,
     count(*) - count(input_tokens + output_tokens) AS unknown,
     count(*) - count(uncached_tokens + cached_tokens) AS unknown_cache,
-    count(*) FILTER (WHERE usage_flags != '') AS flagged
+    count(*) FILTER (WHERE usage_flags != '') AS flagged,
+    count(*) FILTER (WHERE usage_flags LIKE '%total_exceeds_parts%') AS excess_totals
   FROM request
   WHERE completed_at IS NOT NULL AND run_id IN (SELECT run_id FROM page)
   GROUP BY run_id, stage),
@@ -103,6 +105,7 @@ def _usage(name: str, alias: str, executed: str = "TRUE") -> dict[str, str]:
         f"{name}_unknown_usage": f"coalesce({alias}.unknown, 0)",
         f"{name}_unknown_cache": f"coalesce({alias}.unknown_cache, 0)",
         f"{name}_flagged_usage": f"coalesce({alias}.flagged, 0)",
+        f"{name}_excess_totals": f"coalesce({alias}.excess_totals, 0)",
         f"{name}_uncounted_attempts": f"coalesce({alias}_uncounted.attempts, 0)",
     }
 
@@ -238,6 +241,8 @@ _PLANS = Source(
         "first_arm": _FIRST_ARM,
         **_usage("capture", "capture"),
         **{f"{arm}_{name}": f"{arm}.{name}" for arm in "fp" for name in ("endpoint", "reason")},
+        "paused": "(SELECT reason FROM pause WHERE run_id = run.id AND ended_at IS NULL LIMIT 1)",
+        "pauses": "(SELECT count(*) FROM pause WHERE run_id = run.id)",
     },
 )
 _LAST_ATTEMPT = (
@@ -259,6 +264,7 @@ _REQUESTS = Source(
         **_same("request", "entry_digest", "reply_model", "input_tokens", "uncached_tokens"),
         **_same("request", "cached_tokens", "cache_write_tokens", "output_tokens"),
         **_same("request", "reasoning_tokens", "usage_estimated", "usage_flags", "usage_raw"),
+        **_same("request", "possibly_cut"),
         "attempts": "(SELECT count(*) FROM attempt WHERE request_id = request.id)",
         "uncounted_attempts": "(SELECT count(*) FROM attempt WHERE request_id = request.id "
         "AND state IN ('ambiguous', 'in_doubt', 'intent'))",
@@ -304,10 +310,23 @@ _OBSERVATIONS = Source(
         **_TASK,
     },
 )
+_PAUSES = Source(
+    export=PAUSES,
+    table="pause",
+    key="pause_id",
+    rows=2000,
+    joins="JOIN run ON run.id = pause.run_id " + _OF_RUN,
+    expressions={
+        "pause_id": "pause.id",
+        **_same("pause", "run_id", "stage", "reason", "detail", "paused_at", "ended_at"),
+        **_TASK,
+    },
+)
 SOURCES: Final[Mapping[str, Source]] = {
     "boundaries": _BOUNDARIES,
     "arms": _ARMS,
     "requests": _REQUESTS,
     "observations": _OBSERVATIONS,
     "plans": _PLANS,
+    "pauses": _PAUSES,
 }

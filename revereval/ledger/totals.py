@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, case, func, select
 
 from revereval.ledger.tables import Attempt, Request, of_run, table
-from revereval.terms import AttemptState, Stage
+from revereval.terms import EXCESS_TOTAL, AttemptState, Stage
 
 _REQUEST, _ATTEMPT = table(Request), table(Attempt)
 _DOUBTFUL = (AttemptState.AMBIGUOUS, AttemptState.IN_DOUBT, AttemptState.INTENT)
@@ -24,6 +24,8 @@ class Totals:
     """Requests with U, C or O unknown, and dispatches without a reply that may have been billed."""
     flagged_usage: int = 0
     """Requests whose reported usage contradicts itself."""
+    excess_totals: int = 0
+    """Those of them whose total is more than input and output together."""
     estimated_usage: int = 0
     """Requests whose reply calls its usage an estimate."""
 
@@ -44,6 +46,7 @@ def stage_totals(connection: Connection, run: Any) -> dict[Stage, Totals]:
             *known,
             func.count(case((unknown, 1))),
             func.count(case((flagged, 1))),
+            func.count(case((_REQUEST.c.usage_flags.contains(EXCESS_TOTAL), 1))),
             func.count(case((_REQUEST.c.usage_estimated, 1))),
         )
         .where(of_run(_REQUEST, run) & _REQUEST.c.completed_at.is_not(None))

@@ -4,6 +4,7 @@ from typing import Any
 
 from revereval.canonical import utf8
 from revereval.ledger.blobs import BlobChangedError
+from revereval.ledger.pauses import end_pause
 from revereval.ledger.runs import load_run, update_run, write_boundary
 from revereval.pair.ending import BoundaryReached, Paused, Stopped
 from revereval.pair.signals import SignalledError
@@ -17,13 +18,14 @@ from revereval.terms import ArchiveOutcome, CaptureOutcome, Stage, StopReason
 def capture(work: Work, run_id: int) -> None:
     """Run or resume a run's capture and record what it came to; nothing if it has ended.
 
-    Raises `Paused.cause` and SignalledError with the run left to be resumed.
+    Raises PausedError and SignalledError with the run left to be resumed.
     """
     rows = load_run(work.database, run_id)
     run = rows.run
     state = owed(work, run_id, Stage.CAPTURE, run.capture_reason)
     if state is Owed.NOTHING:
         return
+    end_pause(work.database, run_id, Stage.CAPTURE, work.now())
     if state is Owed.JUDGEMENT:
         _stopped(work, run_id, StopReason.IN_DOUBT, IN_DOUBT_DETAIL)
         return
@@ -52,8 +54,7 @@ def _converse(conversing: Conversing) -> None:
     except Stopped as stopped:
         _stopped(work, run_id, stopped.reason, stopped.detail)
     except Paused as paused:
-        update_run(work.database, run_id, capture_detail=str(paused))
-        raise paused.cause from None
+        raise conversing.paused(paused) from None
     except SignalledError as error:
         if conversing.dispatcher.in_flight:
             _stopped(work, run_id, StopReason.AMBIGUOUS_DISPATCH, str(error))

@@ -4,6 +4,7 @@ from typing import Any
 
 from revereval.canonical import utf8
 from revereval.ledger.blobs import BlobChangedError
+from revereval.ledger.pauses import end_pause
 from revereval.ledger.runs import load_run, update_arm
 from revereval.pair.ending import Capped, Paused, Stopped
 from revereval.pair.signals import SignalledError
@@ -25,10 +26,12 @@ from revereval.terms import (
 def continue_arm(work: Work, run_id: int, name: ArmName) -> None:
     """Run or resume one arm and record its endpoint; nothing if it has ended.
 
-    Raises `Paused.cause` and SignalledError with the arm left to be resumed.
+    Raises PausedError and SignalledError with the arm left to be resumed.
     """
     arms = {arm.name: arm for arm in load_run(work.database, run_id).arms}
     arm, other = arms[name], arms[name.companion]
+    if arm.reason == UnexecutedReason.GIVEN_UP:
+        return
     withheld = _withheld(work, arm, other)
     if withheld is not None:
         if arm.endpoint == Endpoint.UNEXECUTED:
@@ -38,6 +41,8 @@ def continue_arm(work: Work, run_id: int, name: ArmName) -> None:
     was_withheld = arm.reason == UnexecutedReason.COMPANION_RULE
     reason = UnexecutedReason.NOT_STARTED if was_withheld else arm.reason
     state = owed(work, run_id, stage, reason)
+    if state is not Owed.NOTHING:
+        end_pause(work.database, run_id, stage, work.now())
     if state is Owed.JUDGEMENT:
         values = {"reason": StopReason.IN_DOUBT, "detail": IN_DOUBT_DETAIL}
         update_arm(work.database, run_id, name, ended_at=work.now(), **values)
@@ -110,8 +115,7 @@ def _converse(conversing: Conversing, name: ArmName) -> None:
     except Stopped as stopped:
         end(Endpoint.STOPPED, stopped.reason, stopped.detail)
     except Paused as paused:
-        update_arm(work.database, run_id, name, detail=str(paused))
-        raise paused.cause from None
+        raise conversing.paused(paused) from None
     except SignalledError as error:
         if conversing.dispatcher.in_flight:
             end(Endpoint.STOPPED, StopReason.AMBIGUOUS_DISPATCH, str(error))

@@ -8,7 +8,6 @@ from typing import Protocol
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from revereval.canonical import canonical_bytes
-from revereval.errors import FaultError, NothingMaySpendError
 from revereval.ledger.recording import Completion, Meters, NewRequest, Outcome, StageRecorder
 from revereval.pair.ending import Paused, StageEnded, Stopped
 from revereval.pair.signals import SignalledError, Signals
@@ -16,17 +15,17 @@ from revereval.pair.tape import Pending
 from revereval.provider.http import (
     AmbiguousError,
     Client,
-    ContextOverflowError,
     DispatchError,
     FailedError,
-    NoCreditError,
+    RawReply,
+    encoded,
     failed,
     retry_after_s,
 )
 from revereval.provider.settings import ProviderSettings
 from revereval.provider.usage import read_usage
 from revereval.provider.wire import Reply, ReplyError
-from revereval.terms import AttemptState, StopReason
+from revereval.terms import AttemptState, PauseReason, StopReason
 
 
 class Sleep(Protocol):
@@ -114,10 +113,7 @@ class Dispatcher:
         try:
             reply = read(raw.data)
         except ReplyError as error:
-            problem = failed(
-                str(error), raw.status, raw.data, error.error, retry_after=raw.retry_after
-            )
-            raise self._failed(attempt_id, problem) from None
+            raise self._failed(attempt_id, _no_turn(raw, error)) from None
         outcome = Outcome(AttemptState.COMPLETED, raw.status, reply=raw.data)
         completion = _completion(reply, self.settings)
         self.recorder.complete(request_id, attempt_id, outcome, completion, meters)
@@ -126,7 +122,7 @@ class Dispatcher:
     def _failed(self, attempt_id: int, error: DispatchError) -> DispatchError | StageEnded:
         """Record the attempt; an overlong demanded wait pauses the run instead of a retry."""
         ambiguous = isinstance(error, AmbiguousError)
-        ending = None if cannot_have_been_billed(error) else _ending(error)
+        ending = _ending(error)
         asked = error.retry_after if isinstance(error, FailedError) else None
         outcome = Outcome(
             AttemptState.AMBIGUOUS if ambiguous else AttemptState.FAILED,
@@ -141,7 +137,7 @@ class Dispatcher:
         if cannot_have_been_billed(error) and wait > self.settings.retry.max_wait_s:
             limit = self.settings.retry.max_wait_s
             problem = f"{error}; the server asks to wait {wait:.0f} s (at most {limit:.0f} allowed)"
-            return Paused(FaultError(problem))
+            return Paused(PauseReason.LONG_WAIT, problem)
         return error
 
     def _wait(self, seconds: float) -> None:
@@ -164,13 +160,19 @@ def cannot_have_been_billed(error: BaseException) -> bool:
 
 
 def _ending(error: DispatchError) -> StageEnded:
-    if isinstance(error, NoCreditError):
-        return Paused(NothingMaySpendError(f"no credit: {error}"))
-    if isinstance(error, ContextOverflowError):
-        return Stopped(StopReason.CONTEXT_OVERFLOW, str(error))
-    if isinstance(error, AmbiguousError):
+    if not isinstance(error, FailedError):
         return Stopped(StopReason.AMBIGUOUS_DISPATCH, str(error))
-    return Stopped(StopReason.PROVIDER_ERROR, str(error))
+    if isinstance(error.means, PauseReason):
+        return Paused(error.means, str(error))
+    return Stopped(error.means, str(error))
+
+
+def _no_turn(raw: RawReply, error: ReplyError) -> DispatchError:
+    """What a 200 means that is no turn: one that cannot be read may be one all the same."""
+    if error.unreadable:
+        problem = f"{error}{encoded(raw.encoding)}; it may have been billed"
+        return AmbiguousError(problem, raw.status, raw.data)
+    return failed(str(error), raw.status, raw.data, error.error, retry_after=raw.retry_after)
 
 
 def _completion(reply: Reply, settings: ProviderSettings) -> Completion:
@@ -184,5 +186,6 @@ def _completion(reply: Reply, settings: ProviderSettings) -> Completion:
         usage_estimated=estimated,
         usage_flags=flags,
         usage_raw=raw,
+        possibly_cut=reply.possibly_cut,
         **usage,
     )

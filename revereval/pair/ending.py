@@ -7,10 +7,9 @@ StageEnded
 └── Paused            nothing billed and nothing decided: the run can be resumed
 """
 
-from revereval.errors import RevEvalError
 from revereval.ledger.recording import NewRequest
 from revereval.pair.view import View
-from revereval.terms import StopReason
+from revereval.terms import PauseReason, StopReason
 
 
 class StageEnded(Exception):  # noqa: N818 - an ending is no error
@@ -34,8 +33,6 @@ class Stopped(StageEnded):
 
 
 class Paused(StageEnded):
-    """`cause` is what the user is told; its exit code is the command's."""
-
-    def __init__(self, cause: RevEvalError) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
+    def __init__(self, reason: PauseReason, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, detail

@@ -16,6 +16,8 @@ from revereval.pair.tape import Exchange, Recorded, Tape, load_body
 from revereval.pair.view import View, Viewer, blanked
 from revereval.projection.policy import Decision, Observation
 from revereval.provider.body import Body
+from revereval.provider.error_body import MAX_SAID_CHARS
+from revereval.provider.no_answer import WORDS, output_limit
 from revereval.provider.usage import Usage, read_usage
 from revereval.provider.wire import Reply, Wire
 from revereval.terms import Stage, StopReason
@@ -94,7 +96,11 @@ class Gate:
 
         def read(raw: bytes) -> Reply:
             return self._wire.read_reply(
-                raw, conversation.turns, conversation.call_ids, self._provider.echo_unknown
+                raw,
+                conversation.turns,
+                conversation.call_ids,
+                self._provider.echo_unknown,
+                output_limit(self._provider.sampling),
             )
 
         meters = self._meters_after(view)
@@ -168,8 +174,9 @@ class Gate:
             self._noted = len(view.observations)
             self.meters = meters
         self._index += 1
-        if reply.cut:
-            raise Stopped(StopReason.OUTPUT_LIMIT, "the reply was cut by the output limit")
+        if reply.stop is not None:
+            said = f": {reply.refusal[:MAX_SAID_CHARS]}" if reply.refusal else ""
+            raise Stopped(reply.stop, WORDS[reply.stop] + said)
 
     def _meters_after(self, view: View) -> Meters:
         """The counters once this request is completed."""

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from revereval.canonical import canonical_bytes, digest
-from revereval.errors import FaultError
+from revereval.errors import FaultError, InputError
+from revereval.ledger import pauses
 from revereval.ledger.database import Database
+from revereval.ledger.pauses import end_pause
 from revereval.ledger.repeats import repeats_of, require_repeats
 from revereval.ledger.runs import in_doubt, load_run, update_arm, update_run
 from revereval.ledger.treatment import treatment_digest
@@ -64,6 +66,20 @@ def run_pair(work: Work, run_id: int) -> None:
                 continue_arm(work, repeat, ArmName(arm.name))
 
 
+def give_up(database: Database, run_id: int, now: str) -> int:
+    """End a run that waits, with its repeats, for good; returns the run that captured its tape.
+
+    What waits becomes `stopped(given_up)` and what has not started stays unexecuted, given up too.
+    Raises InputError where nothing waits, and while the run is locked.
+    """
+    every = repeats_of(database, load_run(database, run_id).run)
+    with run_lock(database.path, every[0]):
+        if not pauses.give_up(database, every, now):
+            problem = "is not paused: there is nothing to give up"
+            raise InputError(database.path, f"run {run_id}", problem)
+    return every[0]
+
+
 def _require(work: Work, run_id: int) -> list[int]:
     """The runs on this run's tape, as the command's plan has them. Raises FaultError."""
     plan = work.plan
@@ -78,6 +94,7 @@ def require_its_plan(database: Database, run_id: int, now: str) -> None:
         rows = load_run(database, run_id)
         if rows.run.capture_reason == StopReason.INTERRUPTED:
             reason = _broken(database, run_id, Stage.CAPTURE, now)
+            end_pause(database, run_id, Stage.CAPTURE, now)
             ended = {"capture_detail": PLAN_CHANGED, "capture_ended_at": now}
             update_run(database, run_id, capture_reason=reason, **ended)
         for repeat in repeats_of(database, rows.run):
@@ -97,6 +114,7 @@ def _break_arms(database: Database, run_id: int, now: str) -> None:
                 "endpoint": Endpoint.STOPPED,
                 "reason": _broken(database, run_id, Stage(name), now),
             }
+            end_pause(database, run_id, Stage(name), now)
             ended = {"started_at": started, "detail": PLAN_CHANGED, "ended_at": now}
             update_arm(database, run_id, name, **values, **ended)
             stopped = True

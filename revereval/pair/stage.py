@@ -6,10 +6,13 @@ from enum import Enum, auto
 
 from revereval.agent.loop import Conversation, Tools, answer
 from revereval.agent.tools import NoTools, ReadOnlyTools
+from revereval.errors import PausedError
 from revereval.ledger.database import Database
+from revereval.ledger.pauses import pause
 from revereval.ledger.recording import StageRecorder
 from revereval.ledger.runs import IN_DOUBT, in_doubt
 from revereval.pair.dispatch import Dispatcher, Sleep
+from revereval.pair.ending import Paused
 from revereval.pair.gate import Gate, Watch
 from revereval.pair.plan import Plan
 from revereval.pair.signals import Signals
@@ -82,6 +85,12 @@ class Conversing:
         self.gate = Gate(
             config, work.plan.wire, self.dispatcher, self.tape, self.recorded, work.watch
         )
+
+    def paused(self, ending: Paused) -> PausedError:
+        """Record that the stage waits; returns what its user is told."""
+        now, reason = self.work.now(), ending.reason
+        pause(self.work.database, self.run_id, self.stage, reason, ending.detail, now)
+        return PausedError(self.run_id, reason, ending.detail)
 
     def answer(self) -> str:
         """Run the loop from the opening. Raises StageEnded, SignalledError."""

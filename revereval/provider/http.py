@@ -1,10 +1,8 @@
 """One dispatch over HTTP, and what its end means: a turn, a failure, or nobody knows.
 
 DispatchError
-├── FailedError        an error reply: no turn; `retryable` where nothing can have been billed
-│   ├── NoCreditError        nothing may be spent any more
-│   └── ContextOverflowError the request is longer than the model's context
-└── AmbiguousError     the request left and no whole reply came back: never sent again by itself
+├── FailedError        no turn, and the work was not done: `means` says what it is to the stage
+└── AmbiguousError     the work may have been done and billed: never sent again by itself
 """
 
 import json
@@ -17,19 +15,16 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
+from revereval.provider.error_body import WireError, error_of, words
+from revereval.provider.meaning import RETRIED, Meaning, meaning
 from revereval.provider.settings import ProviderSettings
-from revereval.provider.wire import WireError, error_of
+from revereval.terms import PauseReason, StopReason
 
 SHORTEST_SECRET = 8
 """Shorter keys are placeholders for servers without keys: nothing to keep from the ledger."""
 
 KEEPALIVE_S = 2.0
 """Shorter than any server's we know of, so that an idle connection is not reused as it closes."""
-
-_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
-_OVERFLOW = frozenset({"context_length_exceeded", "string_above_max_length", "request_too_large"})
-_RETRYABLE_STATUS = frozenset({429, 503})
-_RETRYABLE_CODES = frozenset({"429", "503", "rate_limit_exceeded"})
 
 
 @dataclass(frozen=True)
@@ -39,6 +34,8 @@ class RawReply:
     status: int
     data: bytes
     retry_after: str | None
+    encoding: str
+    """What the server encoded it with, unasked; empty where it did not."""
 
 
 class DispatchError(Exception):
@@ -56,19 +53,15 @@ class FailedError(DispatchError):
         status: int | None = None,
         reply: bytes | None = None,
         *,
-        retryable: bool = False,
+        means: Meaning = StopReason.PROVIDER_ERROR,
         retry_after: str | None = None,
     ) -> None:
         super().__init__(problem, status, reply)
-        self.retryable, self.retry_after = retryable, retry_after
+        self.means, self.retry_after = means, retry_after
 
-
-class NoCreditError(FailedError):
-    pass
-
-
-class ContextOverflowError(FailedError):
-    pass
+    @property
+    def retryable(self) -> bool:
+        return self.means in RETRIED
 
 
 class AmbiguousError(DispatchError):
@@ -108,27 +101,29 @@ class Client:
 
     def dispatch(self, body: bytes) -> RawReply:
         """Send one request. Raises FailedError or AmbiguousError; both say what happened."""
-        deadline = time.monotonic() + self._settings.read_timeout_s
+        deadline, encoding = time.monotonic() + self._settings.read_timeout_s, ""
         try:
             response = self._client.send(self._request(body), stream=True)
+            encoding = _encoding(response)
             with closing(response):
                 data = self._read(response, deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             problem = f"cannot connect to {self._url}: {error or type(error).__name__}"
-            raise FailedError(problem, retryable=True) from None
+            raise FailedError(problem, means=PauseReason.NO_CONNECTION) from None
         except httpx.HTTPError as error:
             said = self._redact(str(error).encode()).decode()
-            problem = f"no whole reply: {type(error).__name__}: {said}"
+            problem = f"no whole reply: {type(error).__name__}: {said}{encoded(encoding)}"
             raise AmbiguousError(problem) from None
         retry_after = response.headers.get("retry-after")
         if retry_after is not None:
             retry_after = self._redact(retry_after.encode()).decode()
         if response.status_code != 200:
-            raise _refused(response.status_code, data, retry_after, self._settings)
+            raise _refused(response.status_code, data, retry_after, encoding, self._settings)
         kind = response.headers.get("content-type", "")
         if kind.startswith("text/event-stream"):
-            raise FailedError("the reply is an event stream, asked for was a plain one", 200, data)
-        return RawReply(200, data, retry_after)
+            problem = "the reply is an event stream, asked for was a plain one"
+            raise AmbiguousError(problem, 200, data)
+        return RawReply(200, data, retry_after, encoding)
 
     def _request(self, body: bytes) -> httpx.Request:
         """As `self._client.build_request` makes it, without merging what is always the same."""
@@ -151,7 +146,8 @@ class Client:
             size += len(chunk)
             if size > self._settings.max_reply_bytes:
                 limit = self._settings.max_reply_bytes
-                raise FailedError(f"the reply is longer than {limit} bytes", response.status_code)
+                problem = f"the reply is longer than {limit} bytes"
+                raise AmbiguousError(problem, response.status_code)
             if time.monotonic() > deadline:
                 raise AmbiguousError("the reply did not end within read_timeout_s")
             chunks.append(chunk)
@@ -172,18 +168,32 @@ def _spellings(key: str) -> re.Pattern[bytes]:
     return re.compile(spelled.encode())
 
 
+def _encoding(response: httpx.Response) -> str:
+    said = str(response.headers.get("content-encoding", ""))[:80]
+    return "" if said.lower() == "identity" else said
+
+
+def encoded(encoding: str) -> str:
+    """What to add to the problem of a body that cannot be read."""
+    return f"; it came encoded as {encoding!r}, which was not asked for" if encoding else ""
+
+
 def _refused(
-    status: int, data: bytes, retry_after: str | None, settings: ProviderSettings
-) -> FailedError:
+    status: int,
+    data: bytes,
+    retry_after: str | None,
+    encoding: str,
+    settings: ProviderSettings,
+) -> DispatchError:
+    hint = ""
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
-        body = None
-    hint = ""
+        body, hint = None, encoded(encoding)
     if status in (401, 403):
-        hint = f"; the key comes from {settings.api_key_env or 'no variable: set api_key_env'}"
+        hint += f"; the key comes from {settings.api_key_env or 'no variable: set api_key_env'}"
     if status == 404:
-        hint = "; check provider.base_url and provider.model"
+        hint += "; check provider.base_url and provider.model"
     problem = f"HTTP {status} from {settings.base_url}"
     return failed(problem, status, data, error_of(body), retry_after=retry_after, hint=hint)
 
@@ -196,17 +206,15 @@ def failed(
     *,
     retry_after: str | None = None,
     hint: str = "",
-) -> FailedError:
-    """Class an error reply by its status and by the codes in its body."""
-    said = ": ".join(part for part in (*error.codes[:1], error.message) if part)
+) -> DispatchError:
+    """What an answer that is no turn means, by its status and by what its body says."""
+    plain = words(reply) if status != 200 and error == WireError() else ""
+    said = ": ".join(part for part in (*error.codes[:1], error.message or plain) if part)
     said = f"{problem} ({said}){hint}" if said else f"{problem}{hint}"
-    codes = set(error.codes)
-    if codes & _NO_CREDIT or status == 402:
-        return NoCreditError(said, status, reply)
-    if codes & _OVERFLOW:
-        return ContextOverflowError(said, status, reply)
-    retryable = status in _RETRYABLE_STATUS or bool(codes & _RETRYABLE_CODES)
-    return FailedError(said, status, reply, retryable=retryable, retry_after=retry_after)
+    means = meaning(status, error, error.message or plain)
+    if means is StopReason.AMBIGUOUS_DISPATCH:
+        return AmbiguousError(f"{said}; it may have been billed", status, reply)
+    return FailedError(said, status, reply, means=means, retry_after=retry_after)
 
 
 def retry_after_s(value: str | None, now: datetime) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from revereval.terms import UsageConvention
+from revereval.terms import EXCESS_TOTAL, UsageConvention
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,10 @@ def read_usage(raw: object, convention: UsageConvention) -> Usage:
         uncached = None
     if output is not None and reasoning is not None and reasoning > output:
         flags.append("reasoning_exceeds_output")
+    total = _count(raw, ("total_tokens",), flags)
+    parts = _sum(inputs, output)
+    if total is not None and parts is not None and total > parts:
+        flags.append(EXCESS_TOTAL)
     estimated = raw.get("estimated") is True
     unique = tuple(dict.fromkeys(flags))
     return Usage(inputs, cached, uncached, write, output, reasoning, estimated, unique)

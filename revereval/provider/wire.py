@@ -8,30 +8,22 @@ from typing import Any, NoReturn, Protocol
 
 from revereval.canonical import StrictJSONError, strict_json
 from revereval.provider.body import Item
+from revereval.provider.error_body import WireError, error_of
+from revereval.provider.no_answer import Held, no_answer, possibly_cut
+from revereval.terms import StopReason
 
 SUBSTITUTE_ARGUMENTS = "{}"
 """Sent back in place of arguments that are not a JSON object, alike in capture, F and P."""
 
 
-MAX_SAID_CHARS = 300
-"""Of what a server says of an error: it goes into one line."""
-
-
-@dataclass(frozen=True)
-class WireError:
-    """A body's own words for an error."""
-
-    codes: tuple[str, ...] = ()
-    """`code`, then `type`: some servers put the status in one and the reason in the other."""
-    message: str = ""
-
-
 class ReplyError(Exception):
-    """A 200 that is no turn of a conversation."""
+    """A 200 that is no turn of a conversation; `unreadable` where it may be one all the same."""
 
-    def __init__(self, problem: str, error: WireError | None = None) -> None:
+    def __init__(
+        self, problem: str, error: WireError | None = None, *, unreadable: bool = False
+    ) -> None:
         super().__init__(problem)
-        self.error = error or WireError()
+        self.error, self.unreadable = error or WireError(), unreadable
 
 
 @dataclass(frozen=True)
@@ -54,8 +46,12 @@ class Reply:
     items: tuple[Item, ...]
     calls: tuple[Call, ...]
     text: str
-    cut: bool
-    """The output limit ended it: nothing of it is executed."""
+    stop: StopReason | None
+    """It is no answer and nothing of it is executed: its stage ends with this reason."""
+    refusal: str
+    """The words with which the model declined; empty where it did not."""
+    possibly_cut: bool
+    """Its output is as long as was allowed, whatever the reply says ended it."""
     model: str | None
     raw_usage: Any
 
@@ -93,9 +89,17 @@ class Wire(Protocol):
         ...
 
     def read_reply(
-        self, raw: bytes, turn: int, used_ids: Collection[str], echo_unknown: bool
+        self,
+        raw: bytes,
+        turn: int,
+        used_ids: Collection[str],
+        echo_unknown: bool,
+        output_limit: int | None = None,
     ) -> Reply:
-        """Raises ReplyError where the body is not a turn, whatever its HTTP status was."""
+        """output_limit: tokens that the request allowed, where it named a limit.
+
+        Raises ReplyError where the body is not a turn, whatever its HTTP status was.
+        """
         ...
 
 
@@ -123,7 +127,12 @@ class ChatWire:
         return Item({**item.value, "content": text})
 
     def read_reply(
-        self, raw: bytes, turn: int, used_ids: Collection[str], echo_unknown: bool
+        self,
+        raw: bytes,
+        turn: int,
+        used_ids: Collection[str],
+        echo_unknown: bool,
+        output_limit: int | None = None,
     ) -> Reply:
         body = _object(raw)
         choices = body.get("choices")
@@ -145,8 +154,18 @@ class ChatWire:
             turn,
             used_ids,
         )
-        text = _text(message.get("content"))
-        _refuse_nothing(text, calls, body.get("usage"))
+        content, usage = message.get("content"), body.get("usage")
+        held = Held(
+            ended=_FINISHES.get(str(choice.get("finish_reason"))),
+            calls=len(calls),
+            unread_calls=sum(call.problem is not None for call in calls),
+            text=_text(content),
+            refusal=_text(message.get("refusal")) or _refusal(content),
+            reasoning=any(message.get(name) for name in _REASONING) or _reasons(content),
+            function_call=bool(message.get("function_call")),
+            possibly_cut=possibly_cut(usage, output_limit),
+        )
+        _refuse_nothing(held, usage)
         sent = {k: v for k, v in message.items() if echo_unknown or k in self._KNOWN}
         sent["role"] = "assistant"
         sent.pop("tool_calls", None)
@@ -160,14 +179,7 @@ class ChatWire:
                 }
                 for wire_call, function, call in zip(wire_calls, functions, calls, strict=True)
             ]
-        return Reply(
-            items=(Item(sent),),
-            calls=calls,
-            text=text,
-            cut=choice.get("finish_reason") == "length",
-            model=_name(body.get("model")),
-            raw_usage=body.get("usage"),
-        )
+        return _reply([Item(sent)], calls, held, body)
 
 
 class ResponsesWire:
@@ -200,7 +212,12 @@ class ResponsesWire:
         return Item({**item.value, "output": text})
 
     def read_reply(
-        self, raw: bytes, turn: int, used_ids: Collection[str], echo_unknown: bool
+        self,
+        raw: bytes,
+        turn: int,
+        used_ids: Collection[str],
+        echo_unknown: bool,
+        output_limit: int | None = None,
     ) -> Reply:
         body = _object(raw)
         output = body.get("output")
@@ -215,9 +232,20 @@ class ResponsesWire:
             turn,
             used_ids,
         )
-        texts = [_text(i.get("content")) for i in items if i.get("type") == "message"]
-        text = "".join(texts)
-        _refuse_nothing(text, calls, body.get("usage"))
+        contents = [item.get("content") for item in items if item.get("type") == "message"]
+        usage = body.get("usage")
+        held = Held(
+            ended=_ended(body),
+            calls=len(calls),
+            unread_calls=sum(call.problem is not None for call in calls),
+            text="".join(map(_text, contents)),
+            refusal="".join(map(_refusal, contents)),
+            reasoning=any(item.get("type") in _REASONING for item in items)
+            or any(map(_reasons, contents)),
+            function_call=False,
+            possibly_cut=possibly_cut(usage, output_limit),
+        )
+        _refuse_nothing(held, usage)
         remaining = iter(calls)
         sent: list[Item] = []
         for item in items:
@@ -228,15 +256,47 @@ class ResponsesWire:
                 )
             elif echo_unknown or item.get("type") in self._KNOWN:
                 sent.append(Item(item))
-        reason = _mapping(body.get("incomplete_details")).get("reason")
-        return Reply(
-            items=tuple(sent),
-            calls=calls,
-            text=text,
-            cut=body.get("status") == "incomplete" and reason == "max_output_tokens",
-            model=_name(body.get("model")),
-            raw_usage=body.get("usage"),
-        )
+        return _reply(sent, calls, held, body)
+
+
+_FINISHES = {
+    "length": StopReason.OUTPUT_LIMIT,
+    "model_length": StopReason.OUTPUT_LIMIT,
+    "max_tokens": StopReason.OUTPUT_LIMIT,
+    "content_filter": StopReason.CONTENT_FILTER,
+    "sensitive": StopReason.CONTENT_FILTER,
+    "refusal": StopReason.REFUSAL,
+}
+"""By `finish_reason`; those that other servers than OpenAI's send are from their references."""
+_TEXT = ("text", "output_text")
+_REASONING = (
+    "reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking",
+    "thinking_blocks", "redacted_thinking",
+)  # fmt: skip
+"""Fields of a Chat message, types of output items, and types of the parts of a content."""
+
+
+def _ended(body: Mapping[str, Any]) -> StopReason | None:
+    """What ended a response: an incomplete one is cut, but for the content filter."""
+    if body.get("status") != "incomplete":
+        return None
+    reason = _mapping(body.get("incomplete_details")).get("reason")
+    return StopReason.CONTENT_FILTER if reason == "content_filter" else StopReason.OUTPUT_LIMIT
+
+
+def _reply(
+    items: Sequence[Item], calls: tuple[Call, ...], held: Held, body: Mapping[str, Any]
+) -> Reply:
+    return Reply(
+        items=tuple(items),
+        calls=calls,
+        text=held.text,
+        stop=no_answer(held),
+        refusal=held.refusal,
+        possibly_cut=held.possibly_cut,
+        model=_name(body.get("model")),
+        raw_usage=body.get("usage"),
+    )
 
 
 def _tools(functions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -249,12 +309,12 @@ def _function(tool: ToolSpec) -> dict[str, Any]:
 
 def _object(raw: bytes) -> dict[str, Any]:
     try:
-        body = _DECODER.decode(raw.decode())
+        body = _DECODER.decode(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise ReplyError("the reply is not JSON") from None
+        raise ReplyError("the reply is not JSON", unreadable=True) from None
     if not isinstance(body, dict):
-        raise ReplyError("the reply is not a JSON object")
-    if body.get("error"):
+        raise ReplyError("the reply is not a JSON object", unreadable=True)
+    if body.get("error") or body.get("object") == "error":
         raise ReplyError("the reply is an error object", error_of(body))
     return body
 
@@ -268,16 +328,6 @@ def _finite(number: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_not_json, parse_float=_finite)
-
-
-def error_of(body: object) -> WireError:
-    """What an error body, or a choice that ended in an error, says of itself."""
-    said = _mapping(body).get("error")
-    error = {"message": said} if isinstance(said, str) else _mapping(said)
-    codes = [error.get("code"), error.get("type")]
-    named = [str(code)[:MAX_SAID_CHARS] for code in codes if isinstance(code, str | int) and code]
-    message = error.get("message")
-    return WireError(tuple(named), message[:MAX_SAID_CHARS] if isinstance(message, str) else "")
 
 
 def _calls(
@@ -316,13 +366,25 @@ def _arguments(raw: object) -> tuple[Mapping[str, Any], str, str | None]:
 def _text(content: object) -> str:
     """Plain text of a `content`: a string, or the text parts of a list."""
     if isinstance(content, list):
-        return "".join(_text(_mapping(part).get("text")) for part in content)
+        parts = [part for part in map(_mapping, content) if part.get("type", "text") in _TEXT]
+        return "".join(_text(part.get("text")) for part in parts)
     return content if isinstance(content, str) else ""
 
 
-def _refuse_nothing(text: str, calls: Sequence[Call], usage: object) -> None:
+def _refusal(content: object) -> str:
+    """The refusal parts of a `content`."""
+    parts = [part for part in map(_mapping, _list(content)) if part.get("type") == "refusal"]
+    return "".join(_text(part.get("refusal")) for part in parts)
+
+
+def _reasons(content: object) -> bool:
+    """Whether a `content` has parts that are reasoning."""
+    return any(part.get("type") in _REASONING for part in map(_mapping, _list(content)))
+
+
+def _refuse_nothing(held: Held, usage: object) -> None:
     reported = any(count is not None for count in _mapping(usage).values())
-    if not text and not calls and not reported:
+    if held.nothing and held.ended is None and not reported:
         raise ReplyError("the reply has no text, no tool call and no usage")
 
 

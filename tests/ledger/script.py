@@ -169,6 +169,7 @@ class StageWriter:
             usage.cache_write_tokens, usage.output_tokens, usage.reasoning_tokens,
             usage.estimated, " ".join(usage.flags),
             None if turn.usage is None else canonical_bytes(turn.usage).decode(),
+            reply.possibly_cut,
         )  # fmt: skip
         self.meters = self._metered(request)
         done = Outcome(AttemptState.COMPLETED, 200, reply=raw)

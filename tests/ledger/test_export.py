@@ -34,13 +34,13 @@ def test_token_totals_are_the_sums_of_the_completed_requests(build: Build) -> No
     assert part(row, "prefix_") == {
         "tokens": 330, "input_tokens": 300, "uncached_tokens": 90, "cached_tokens": 210,
         "output_tokens": 30, "requests": 2, "archive_calls": 0, "unknown_usage": 0,
-        "unknown_cache": 0, "flagged_usage": 0, "uncounted_attempts": 0,
+        "unknown_cache": 0, "flagged_usage": 0, "excess_totals": 0, "uncounted_attempts": 0,
         "metered_tokens": row["prefix_metered_tokens"],
     }  # fmt: skip
     assert part(row, "f_suffix_") == {
         "tokens": 770, "input_tokens": 700, "uncached_tokens": 500, "cached_tokens": 200,
         "output_tokens": 70, "requests": 2, "unknown_usage": 0, "unknown_cache": 0,
-        "flagged_usage": 0, "uncounted_attempts": 0,
+        "flagged_usage": 0, "excess_totals": 0, "uncounted_attempts": 0,
     }  # fmt: skip
     assert (row["p_suffix_tokens"], row["p_suffix_uncached_tokens"]) == (51, 45)
     assert row["last_cached_fraction"] == 0.75
@@ -66,7 +66,7 @@ def test_contradictory_usage_is_counted_beside_its_total(build: Build) -> None:
     assert part(row, "f_suffix_") == {
         "tokens": 95, "input_tokens": 90, "uncached_tokens": None, "cached_tokens": 96,
         "output_tokens": 5, "requests": 1, "unknown_usage": 0, "unknown_cache": 1,
-        "flagged_usage": 1, "uncounted_attempts": 0,
+        "flagged_usage": 1, "excess_totals": 0, "uncounted_attempts": 0,
     }  # fmt: skip
 
 

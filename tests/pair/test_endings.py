@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from revereval.errors import FaultError, NothingMaySpendError
+from revereval.errors import PausedError
 from revereval.pair.signals import SignalledError, Signals
 from revereval.terms import StopReason
 from tests.pair.runs import Bench, Pair, Watched, bench, config
@@ -38,7 +38,6 @@ def raises(error: Exception) -> Ending:
 
 STOPS: dict[str, tuple[Ending, str]] = {
     "a server error": (reply(500, error={"message": "boom"}), "provider_error"),
-    "a refused key": (reply(401, error={"message": "no"}), "provider_error"),
     "an error object in a 200": (reply(error={"code": "boom"}), "provider_error"),
     "no choices": (reply(choices=[]), "provider_error"),
     "nothing at all in the reply": (reply(choices=[{"message": {"content": None}}]),
@@ -49,8 +48,10 @@ STOPS: dict[str, tuple[Ending, str]] = {
     "a read timeout": (raises(httpx.ReadTimeout("late")), "ambiguous_dispatch"),
     "a connection lost after sending": (raises(httpx.ReadError("gone")), "ambiguous_dispatch"),
     "a server that hangs up": (raises(httpx.RemoteProtocolError("gone")), "ambiguous_dispatch"),
-    "a refused connection, four times": (raises(httpx.ConnectError("refused")), "provider_error"),
-    "a rate limit, four times": (reply(429, error={"code": "slow"}), "provider_error"),
+    "a gateway that waited in vain": (lambda _: httpx.Response(504, html="<p>late</p>"),
+                                      "ambiguous_dispatch"),
+    "a reply that is not JSON": (lambda _: httpx.Response(200, html="<p>hello</p>"),
+                                 "ambiguous_dispatch"),
 }  # fmt: skip
 
 
@@ -166,18 +167,23 @@ def test_a_capture_that_needs_more_than_its_cap_is_stopped(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("at", [1, PREFIX + 1])
 @pytest.mark.parametrize(
-    ("ending", "kind"),
+    ("ending", "reason", "code"),
     [
-        (reply(402, error={"message": "pay"}), NothingMaySpendError),
-        (reply(429, error={"code": "insufficient_quota"}), NothingMaySpendError),
-        (lambda _: httpx.Response(503, headers={"Retry-After": "86400"}), FaultError),
+        (reply(402, error={"message": "pay"}), "no_credit", 4),
+        (reply(429, error={"code": "insufficient_quota"}), "no_credit", 4),
+        (reply(401, error={"message": "no"}), "access_denied", 3),
+        (reply(429, error={"code": "slow"}), "rate_limited", 3),
+        (reply(503, error={"message": "busy"}), "unavailable", 3),
+        (raises(httpx.ConnectError("refused")), "no_connection", 3),
+        (lambda _: httpx.Response(503, headers={"Retry-After": "86400"}), "long_wait", 3),
     ],
 )
 def test_what_costs_nothing_and_decides_nothing_pauses_the_run_and_is_taken_up_later(
-    one: Bench, tmp_path: Path, at: int, ending: Ending, kind: type[Exception]
+    one: Bench, tmp_path: Path, at: int, ending: Ending, reason: str, code: int
 ) -> None:
     paused = one.run(disturbed(one, at, ending))
-    assert type(paused) is kind
+    assert isinstance(paused, PausedError)
+    assert (paused.reason, paused.exit_code) == (reason, code)
     run, arms = one.result().run, one.result().arms
     if at == 1:
         assert (run.capture_outcome, run.capture_reason) == ("stopped", "interrupted")

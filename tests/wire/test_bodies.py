@@ -12,6 +12,7 @@ from tests.loopback import (
     error,
     ok,
     responses_reply,
+    run_here,
 )
 from tests.wire.lab import BOTH, RIGHT, WRONG, Lab
 
@@ -19,13 +20,9 @@ HTML = b"<!doctype html><html><title>Sign in</title></html>"
 NULL_USAGE = {"prompt_tokens": None, "completion_tokens": None, "prompt_tokens_details": None}
 
 
-def no_turns() -> dict[str, Response]:
-    """Chat Completions: answers that are no turn of a conversation."""
+def unreadable() -> dict[str, Response]:
+    """Chat Completions: answers of which nobody can say that they are no turn."""
     whole = ok(chat_reply(RIGHT)).data
-    failed_choice = chat_reply(RIGHT, finish="error", usage=NULL_USAGE)
-    failed_choice["choices"][0]["error"] = {"code": 502, "message": "upstream"}
-    no_message = chat_reply(RIGHT)
-    del no_message["choices"][0]["message"]
     return {
         "html": Response(HTML, headers={"Content-Type": "text/html"}),
         "html called json": Response(HTML),
@@ -37,6 +34,16 @@ def no_turns() -> dict[str, Response]:
         "deep": Response(b"[" * 100_000),
         "a list": ok([chat_reply(RIGHT)]),
         "null": ok(None),
+    }
+
+
+def no_turns() -> dict[str, Response]:
+    """Chat Completions: answers that are no turn of a conversation."""
+    failed_choice = chat_reply(RIGHT, finish="error", usage=NULL_USAGE)
+    failed_choice["choices"][0]["error"] = {"code": 502, "message": "upstream"}
+    no_message = chat_reply(RIGHT)
+    del no_message["choices"][0]["message"]
+    return {
         "an empty object": ok({}),
         "no choices": ok(chat_reply(RIGHT) | {"choices": []}),
         "null choices": ok(chat_reply(RIGHT) | {"choices": None}),
@@ -45,6 +52,7 @@ def no_turns() -> dict[str, Response]:
         "no message": ok(no_message),
         "error object": error(200, 502),
         "error text": ok({"error": "model is loading"}),
+        "error object at the top": ok({"object": "error", "message": "x", "code": 500}),
         "error beside choices": ok(chat_reply(RIGHT) | {"error": {"code": 500, "message": "x"}}),
         "finish error": ok(failed_choice),
         "null text without usage": ok(chat_reply(None, usage=ABSENT)),
@@ -68,7 +76,53 @@ def test_what_is_no_chat_turn_is_a_failed_attempt(lab: Lab, kind: str) -> None:
     assert lab.rows("attempt")[0]["problem"].startswith("the repl")
 
 
-@pytest.mark.parametrize("kind", ["html", "error object", "null text without usage"])
+@pytest.mark.parametrize("kind", unreadable())
+def test_what_cannot_be_read_may_have_been_billed(lab: Lab, kind: str) -> None:
+    response = unreadable()[kind]
+    lab.serve(*lab.prefix, response, lab.right)
+    done = lab.run_pair("--json")
+    assert done.code == 3
+    assert lab.arm("F") == ("stopped", "ambiguous_dispatch", 0)
+    assert lab.arm("P") == ("correct", None, 1)
+    assert lab.attempts[3] == (5, 1, "ambiguous", 200)
+    assert lab.reply_blob(3) == response.data
+    assert done.json["arms"]["F"]["unknown_counts"] == 1
+    shown = run_here("ledger", "show", "1", "--json", "--ledger", str(lab.ledger))
+    assert {arm["name"]: arm["unknown_usage"] for arm in shown.json["arms"]} == {"F": 1, "P": 0}
+    lab.audit()
+    lab.serve(lab.right)
+    assert lab.resume(1, "--resend-in-doubt").code == 0
+    assert lab.arm("F") == ("correct", None, 1)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd, br", "gzip"])
+def test_an_encoding_that_was_not_asked_for_is_named(lab: Lab, encoding: str) -> None:
+    lab.serve(Response(b"\x8b\x02\x80not it", headers={"Content-Encoding": encoding}))
+    done = lab.capture()
+    assert done.code == 3
+    assert f"encoded as '{encoding}', which was not asked for" in done.said
+    assert lab.stop == ("stopped", "ambiguous_dispatch")
+
+
+def test_an_encoded_refusal_is_still_one_and_names_the_encoding(lab: Lab) -> None:
+    lab.serve(Response(b"\x8b\x02\x80", 401, {"Content-Encoding": "br"}))
+    done = lab.capture()
+    assert done.code == 3
+    assert "encoded as 'br'" in done.said
+    assert lab.rows("pause")[0]["reason"] == "access_denied"
+
+
+@BOTH
+def test_a_byte_order_mark_before_good_json_is_no_fault(lab: Lab) -> None:
+    marked = Response(b"\xef\xbb\xbf" + lab.right.data)
+    lab.serve(marked)
+    assert lab.capture().code == 0
+    assert lab.stop == ("finished", None)
+    assert lab.reply_blob(0) == marked.data
+    lab.audit()
+
+
+@pytest.mark.parametrize("kind", ["error object", "null text without usage"])
 def test_an_arm_without_a_turn_is_stopped_and_its_companion_runs(lab: Lab, kind: str) -> None:
     lab.serve(*lab.prefix, no_turns()[kind], lab.right)
     assert lab.run_pair().code == 3
@@ -128,7 +182,7 @@ def test_an_event_stream_is_refused_by_name(lab: Lab, kind: str) -> None:
     done = lab.capture()
     assert done.code == 3
     assert "event stream" in done.said
-    assert lab.attempts == [(1, 1, "failed", 200)]
+    assert lab.attempts == [(1, 1, "ambiguous", 200)]
     assert lab.server.hits[0].body["stream"] is False
 
 
@@ -185,7 +239,7 @@ def test_no_model_name_loses_the_paid_reply(lab: Lab, model: object) -> None:
 def test_a_deeply_nested_field_ends_nothing_in_a_traceback(
     lab: Lab, place: str, depth: int
 ) -> None:
-    """A turn or a failed attempt, but recorded either way."""
+    """A turn or one that cannot be read, but recorded either way."""
     body = chat_reply(None, [("c", "read", {"path": "tiny/small.py"})])
     deep = b"[" * depth + b"]" * depth
     target = body["choices"][0]["message"] if place == "message" else body["usage"]
@@ -194,5 +248,5 @@ def test_a_deeply_nested_field_ends_nothing_in_a_traceback(
     if lab.capture().code == 0:
         assert lab.stop == ("finished", None)
     else:
-        assert lab.stop == ("stopped", "provider_error")
+        assert lab.stop == ("stopped", "ambiguous_dispatch")
     assert lab.rows("attempt", "state = 'intent'") == []

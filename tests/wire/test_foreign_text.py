@@ -120,6 +120,6 @@ def test_usage_with_any_text_loses_no_paid_reply(lab: Lab) -> None:
 def test_bytes_that_are_no_text_are_kept_as_bytes(lab: Lab, data: bytes) -> None:
     lab.serve(Response(data))
     assert lab.capture().code == 3
-    assert lab.stop == ("stopped", "provider_error")
+    assert lab.stop == ("stopped", "ambiguous_dispatch")
     assert lab.reply_blob(0) == data
     lab.audit()

@@ -29,7 +29,7 @@ def test_hundreds_of_megabytes_end_at_the_limit_in_bounded_memory(lab: Lab) -> N
     lab.serve(Response(streamed_bytes=400 * MIB))
     code, peak = run_measured(lab)
     assert code == 3
-    assert lab.stop == ("stopped", "provider_error")
+    assert lab.stop == ("stopped", "ambiguous_dispatch")
     assert "longer than 33554432 bytes" in lab.rows("attempt")[-1]["problem"]
     assert peak - usual < 100 * MIB
     # the client hung up: what it had not read was never sent
@@ -40,7 +40,7 @@ def test_an_error_answer_has_the_same_limit(lab: Lab) -> None:
     lab.configure(provider={"max_reply_bytes": MIB, "read_timeout_s": 90.0})
     lab.serve(Response(status=500, streamed_bytes=400 * MIB))
     assert lab.capture().code == 3
-    assert lab.attempts == [(1, 1, "failed", 500)]
+    assert lab.attempts == [(1, 1, "ambiguous", 500)]
     assert lab.server.streamed_bytes < 60 * MIB
 
 
@@ -54,7 +54,7 @@ def test_the_limit_is_a_setting(lab: Lab) -> None:
     done = lab.capture()
     assert done.code == 3
     assert f"longer than {len(long.data) - 1} bytes" in done.said
-    assert lab.attempts[-1][2:] == ("failed", 200)
+    assert lab.attempts[-1][2:] == ("ambiguous", 200)
 
 
 def test_a_declared_length_is_no_reason_to_make_room_for_it(lab: Lab) -> None:

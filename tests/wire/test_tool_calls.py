@@ -221,7 +221,7 @@ def test_without_a_call_in_the_list_the_text_is_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("text", "finish"), [(None, "stop"), ("", "function_call"), (RIGHT, "content_filter")]
+    ("text", "finish"), [(None, "stop"), ("", "function_call"), (RIGHT, "made_up")]
 )
 def test_a_call_in_the_list_is_executed_whatever_the_finish_reason(
     lab: Lab, text: str | None, finish: str
