@@ -1,6 +1,7 @@
 """Task and source specs: the files under `tasks/`, read and checked one task at a time."""
 
 import difflib
+import graphlib
 import json
 import re
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from revereval import canonical
 from revereval.errors import InputError
@@ -73,6 +74,8 @@ class Span:
     line: int
     """The line, counted from 1, in which the span begins."""
     span: str
+    after: tuple[str, ...] = ()
+    """Files without whose evidence nobody would look for this; they name it or lead to it."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Task:
                 "keys": dict(self.keys),
                 "premises": dict(self.premises),
                 "reads": self.reads,
-                "evidence": {k: [asdict(s) for s in spans] for k, spans in self.evidence.items()},
+                "evidence": {k: [_digested(s) for s in spans] for k, spans in self.evidence.items()},
             }
         )
 
@@ -123,6 +126,11 @@ class Task:
         Exact, because loading refuses a gold number that a double does not keep.
         """
         return canonical.digest(json.loads(json_text(self.gold)))
+
+
+def _digested(span: Span) -> dict[str, Any]:
+    """Without an empty `after`: most spans have none, and their digest does not know of it."""
+    return {name: value for name, value in asdict(span).items() if value != ()}
 
 
 def json_text(value: object) -> str:
@@ -175,6 +183,11 @@ class _SpanTable(Strict):
     file: str
     line: Annotated[int, Field(ge=1)]
     span: Annotated[str, Field(min_length=1)]
+    after: Annotated[
+        list[str],
+        Field(min_length=1),
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    ] = []
 
 
 class _TaskFile(Strict):
@@ -229,10 +242,11 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
     table = load_toml(path, _TaskFile)
     source = load_source(tasks_dir / group)
     evidence = {
-        key: tuple(Span(**span.model_dump()) for span in spans)
+        key: tuple(Span(at.file, at.line, at.span, tuple(at.after)) for at in spans)
         for key, spans in table.evidence.items()
     }
     _check_evidence(path, table.keys, evidence, source)
+    _check_order(path, evidence)
     oracle = path.with_suffix(".oracle.py")
     if table.prompt.count(_PLACEHOLDER) > 1:
         raise InputError(path, "prompt", f"{_PLACEHOLDER} more than once")
@@ -298,6 +312,25 @@ def _check_evidence(
             if span.file not in source.files:
                 problem = f"{span.file!r} is not in the allowlist of source.toml"
                 raise InputError(path, f"evidence.{key}", problem)
+
+
+def _check_order(path: Path, evidence: Mapping[str, tuple[Span, ...]]) -> None:
+    """Raises InputError where evidence is found after what is none, or only after itself."""
+    before: dict[str, set[str]] = {}
+    for spans in evidence.values():
+        for span in spans:
+            before.setdefault(span.file, set()).update(span.after)
+    for key, spans in evidence.items():
+        for at, span in enumerate(spans):
+            for file in span.after:
+                if file not in before:
+                    problem = f"{file!r} is no file of this task's evidence"
+                    raise InputError(path, f"evidence.{key}.{at}.after", problem)
+    try:
+        graphlib.TopologicalSorter({of: sorted(files) for of, files in before.items()}).prepare()
+    except graphlib.CycleError as error:
+        around = " after ".join(reversed(error.args[1]))
+        raise InputError(path, "evidence", f"found only after itself: {around}") from None
 
 
 def _load_gold(path: Path, keys: Mapping[str, KeyType]) -> Mapping[str, Any]:
