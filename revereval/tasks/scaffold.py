@@ -49,11 +49,16 @@ answer = "string"
 [premises]
 python = "CPython 3.11 or later"
 
-# One table for each literal piece of source that the answer rests on, and where it begins.
+# One table for each literal piece of source that the answer rests on, and where it begins. What is
+# found only after the evidence in other files says so: after = "that/file.py", or a list of files.
 [[evidence.answer]]
 file = {file}
 line = {line}
 span = {span}
+
+# The other functions that the oracle runs, once it is clear that they decide no value, each with
+# the reason. The name may be a glob: "package/module.py:*".
+[accepted]
 '''
 _BOUNDARY = re.compile(r"^boundary *=[^\]]*\]", re.M)
 _READS = re.compile(r"^reads *=.*\n", re.M)
