@@ -1,6 +1,5 @@
 """Writing task files: the scaffold of a new task, and what its oracle then settles."""
 
-import contextlib
 import json
 import keyword
 import os
@@ -135,9 +134,11 @@ def settle(tasks_dir: Path, task_id: str, reach: Reach) -> list[Path]:
     files = {path: snapshot.files[path] for path in kept}
     told = {}
     for sibling in runs:
-        with contextlib.suppress(InputError):  # lint says what keeps it from loading
+        try:
             file = load_task(tasks_dir, sibling).file
-            told[file] = _with_boundary(file, reach(tasks_dir, sibling, files))
+        except InputError:
+            continue  # lint says what keeps it from loading
+        told[file] = _with_boundary(file, reach(tasks_dir, sibling, files))
     return changed + _write_changed(told)
 
 
