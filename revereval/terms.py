@@ -177,6 +177,16 @@ class Split(StrEnum):
     """Held out for the final statement."""
 
 
+class Reader(StrEnum):
+    """The scripted readers under which it is known whether a task reaches a boundary."""
+
+    DEFAULT = "default"
+    DIRECT = "direct"
+    """It reads no file without evidence."""
+    BATCHING = "batching"
+    """It makes up to four calls a turn."""
+
+
 class UsageConvention(StrEnum):
     CACHED_IN_INPUT = "cached_in_input"
     CACHED_APART = "cached_apart"

@@ -15,7 +15,7 @@ def reader_task(task: Task) -> ReaderTask:
         name: ReaderKey(
             gold[name],
             wrong_guess(kind, gold[name]),
-            tuple(ReaderSpan(at.file, at.line, at.span) for at in task.evidence[name]),
+            tuple(ReaderSpan(at.file, at.line, at.span, at.after) for at in task.evidence[name]),
         )
         for name, kind in task.keys.items()
     }

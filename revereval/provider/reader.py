@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain, islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from revereval.canonical import canonical_bytes
+from revereval.terms import Reader
 from revereval.validated_toml import Strict
 
 READ, SEARCH, RECOVER = "read", "search_evidence", "recover_evidence"
@@ -61,12 +62,21 @@ class ReaderSettings(Strict):
     """Where it can read nothing, it knows so many keys of each task, the first ones, by heart."""
 
 
+READERS: Final[Mapping[Reader, ReaderSettings]] = {
+    Reader.DEFAULT: ReaderSettings(),
+    Reader.DIRECT: ReaderSettings(detours=0),
+    Reader.BATCHING: ReaderSettings(parallel=4),
+}
+
+
 class ReaderSpan(NamedTuple):
     """Literal source text that supports a key; `line` counts from 1."""
 
     file: str
     line: int
     text: str
+    after: tuple[str, ...] = ()
+    """It is not known to matter before the spans of these files have been read."""
 
     @property
     def last_line(self) -> int:
@@ -147,7 +157,8 @@ def wrong_guess(kind: str, value: object) -> Any:
 def next_turn(view: View, task: ReaderTask, settings: ReaderSettings) -> Turn:
     """The reader's reply to a request. It answers when it sees all, or when nothing is left to try.
 
-    It reads what it has not read, then seeks what it has read and no longer sees.
+    It reads what it has not read, then seeks what it has read and no longer sees. A span that is
+    found only after others is not sought before pages with all of those have been read.
     """
     visible = {span for span in task.spans if any(span.text in text for text in view.texts)}
     missing = [span for span in task.spans if span not in visible]
@@ -183,7 +194,10 @@ def _calls(
     if not missing or READ not in view.tools:
         return
     history = _History(view.exchanges)
-    forward = list(_onward(missing, history)) + list(_unread(task, history, settings))
+    known = [span for span in task.spans if _is_known(span, task, history)]
+    missing = [span for span in missing if span in known]
+    forward = list(_onward(missing, history))
+    forward += _unread({span.file for span in known}, task, history, settings)
     if forward:
         yield from _unique(forward)
         return
@@ -291,13 +305,23 @@ def _onward(missing: Iterable[ReaderSpan], history: _History) -> Iterator[ToolCa
                 yield call
 
 
-def _unread(task: ReaderTask, history: _History, settings: ReaderSettings) -> Iterator[ToolCall]:
+def _is_known(span: ReaderSpan, task: ReaderTask, history: _History) -> bool:
+    """Whether all that the span is found after was read once, be it visible or not."""
+    before = (other for other in task.spans if other.file in span.after)
+    return all(history.page_of(other) for other in before)
+
+
+def _unread(
+    known: set[str], task: ReaderTask, history: _History, settings: ReaderSettings
+) -> Iterator[ToolCall]:
+    """The first page of each known file, and of the detours, that was not asked for."""
+
     def place(path: str) -> bytes:
         return sha256(f"{settings.seed}\0{path}".encode()).digest()
 
     needed = {span.file for span in task.spans}
     others = sorted(set(task.files) - needed, key=place)[: settings.detours]
-    for path in sorted(needed.union(others), key=place):
+    for path in sorted(known.union(others), key=place):
         if path not in history.paths:
             yield _read(path, 1)
 

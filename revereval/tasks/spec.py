@@ -1,6 +1,7 @@
 """Task and source specs: the files under `tasks/`, read and checked one task at a time."""
 
 import difflib
+import graphlib
 import json
 import re
 from collections.abc import Mapping
@@ -10,11 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from revereval import canonical
 from revereval.errors import InputError
-from revereval.terms import Split
+from revereval.terms import Reader, Split
 from revereval.validated_toml import Strict, load_toml, validated
 
 MAX_DEPTH: Final = 200
@@ -73,6 +74,13 @@ class Span:
     line: int
     """The line, counted from 1, in which the span begins."""
     span: str
+    after: tuple[str, ...] = ()
+    """Files without whose evidence nobody would look for this; they name it or lead to it."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As a task file has them: without an empty `after`."""
+        return {name: value for name, value in asdict(self).items() if value != ()}
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,10 @@ class Task:
     reads: int
     """How many observations a careful reader needs, as the task's author counts them."""
     evidence: Mapping[str, tuple[Span, ...]]
+    accepted: Mapping[str, str]
+    """Functions that run and need no evidence, `file:qualified name` or a glob of it -> why."""
+    boundary: tuple[Reader, ...] | None
+    """The scripted readers that reach one in it, in their order; None where nobody settled it."""
     gold: Mapping[str, Any]
     """As `canonical.strict_json` gives it: a number with a fraction or exponent is a Decimal."""
     file: Path
@@ -97,12 +109,23 @@ class Task:
         return self.file.with_suffix(".oracle.py")
 
     @property
+    def spans(self) -> frozenset[Span]:
+        """The distinct pieces of evidence."""
+        return frozenset(span for spans in self.evidence.values() for span in spans)
+
+    @property
+    def evidence_bytes(self) -> int:
+        """UTF-8 bytes of the distinct pieces of evidence."""
+        places = {(span.file, span.line, span.span) for span in self.spans}
+        return sum(len(text.encode()) for _, _, text in places)
+
+    @property
     def gold_file(self) -> Path:
         return self.file.with_suffix(".gold.json")
 
     @property
     def digest(self) -> str:
-        """Of everything but the gold."""
+        """Of all that is asked and what it rests on: neither gold nor what is known about it."""
         return canonical.digest(
             {
                 "id": self.id,
@@ -112,7 +135,7 @@ class Task:
                 "keys": dict(self.keys),
                 "premises": dict(self.premises),
                 "reads": self.reads,
-                "evidence": {k: [asdict(s) for s in spans] for k, spans in self.evidence.items()},
+                "evidence": {k: [s.fields for s in spans] for k, spans in self.evidence.items()},
             }
         )
 
@@ -175,11 +198,17 @@ class _SpanTable(Strict):
     file: str
     line: Annotated[int, Field(ge=1)]
     span: Annotated[str, Field(min_length=1)]
+    after: Annotated[
+        list[str],
+        Field(min_length=1),
+        BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    ] = []
 
 
 class _TaskFile(Strict):
     prompt: Annotated[str, Field(min_length=1)]
     reads: Annotated[int, Field(ge=1)]
+    boundary: list[Annotated[Reader, Field(strict=False)]] | None = None
     keys: Annotated[
         # An enum is not strict about its strings: TOML has no other way to write one.
         dict[str, Annotated[KeyType, Field(strict=False)]],
@@ -187,6 +216,7 @@ class _TaskFile(Strict):
     ]
     premises: dict[str, str]
     evidence: dict[str, Annotated[list[_SpanTable], Field(min_length=1)]]
+    accepted: dict[str, Annotated[str, Field(pattern=r"\S")]] = {}
 
 
 def task_ids(tasks_dir: Path) -> list[tuple[str, str]]:
@@ -229,10 +259,11 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
     table = load_toml(path, _TaskFile)
     source = load_source(tasks_dir / group)
     evidence = {
-        key: tuple(Span(**span.model_dump()) for span in spans)
+        key: tuple(Span(at.file, at.line, at.span, tuple(at.after)) for at in spans)
         for key, spans in table.evidence.items()
     }
     _check_evidence(path, table.keys, evidence, source)
+    _check_order(path, evidence)
     oracle = path.with_suffix(".oracle.py")
     if table.prompt.count(_PLACEHOLDER) > 1:
         raise InputError(path, "prompt", f"{_PLACEHOLDER} more than once")
@@ -244,9 +275,15 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
         premises=table.premises,
         reads=table.reads,
         evidence=evidence,
+        accepted=table.accepted,
+        boundary=_in_order(table.boundary),
         gold=_load_gold(path.with_suffix(".gold.json"), table.keys),
         file=path,
     )
+
+
+def _in_order(readers: list[Reader] | None) -> tuple[Reader, ...] | None:
+    return None if readers is None else tuple(reader for reader in Reader if reader in readers)
 
 
 def group_of(tasks_dir: Path, task_id: str) -> str:
@@ -298,6 +335,25 @@ def _check_evidence(
             if span.file not in source.files:
                 problem = f"{span.file!r} is not in the allowlist of source.toml"
                 raise InputError(path, f"evidence.{key}", problem)
+
+
+def _check_order(path: Path, evidence: Mapping[str, tuple[Span, ...]]) -> None:
+    """Raises InputError where evidence is found after what is none, or only after itself."""
+    before: dict[str, set[str]] = {}
+    for spans in evidence.values():
+        for span in spans:
+            before.setdefault(span.file, set()).update(span.after)
+    for key, spans in evidence.items():
+        for at, span in enumerate(spans):
+            for file in span.after:
+                if file not in before:
+                    problem = f"{file!r} is no file of this task's evidence"
+                    raise InputError(path, f"evidence.{key}.{at}.after", problem)
+    try:
+        graphlib.TopologicalSorter({of: sorted(files) for of, files in before.items()}).prepare()
+    except graphlib.CycleError as error:
+        around = " after ".join(reversed(error.args[1]))
+        raise InputError(path, "evidence", f"found only after itself: {around}") from None
 
 
 def _load_gold(path: Path, keys: Mapping[str, KeyType]) -> Mapping[str, Any]:

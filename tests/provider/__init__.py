@@ -43,8 +43,9 @@ GOLD = {"one": "gold-one-7f3a", "two": 90210, "three": ["gold-three-c41d"], "fou
 GUESSES = {"one": "", "two": 0, "three": [], "four": False}
 
 
-def span(file: str, line: int, lines: int = 3) -> ReaderSpan:
-    return ReaderSpan(file, line, "\n".join(FILES[file].split("\n")[line - 1 : line - 1 + lines]))
+def span(file: str, line: int, lines: int = 3, after: tuple[str, ...] = ()) -> ReaderSpan:
+    text = "\n".join(FILES[file].split("\n")[line - 1 : line - 1 + lines])
+    return ReaderSpan(file, line, text, after)
 
 
 SPANS = {

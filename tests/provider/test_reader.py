@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from revereval.projection.policy import ProjectionConfig
 from revereval.provider.reader import (
+    READERS,
     ReaderSettings,
     ReaderSpan,
     ReaderTask,
@@ -18,6 +19,7 @@ from revereval.provider.reader import (
     wrong_guess,
 )
 from revereval.provider.scripted import ScriptedApp
+from revereval.terms import Reader
 
 from . import FILES, GOLD, GUESSES, SPANS, Run, in_process, make_task, run, span
 
@@ -132,6 +134,54 @@ def test_a_page_whose_end_projection_hid_is_still_followed() -> None:
     }
 
 
+CHAIN = {
+    "one": (span("pkg/long.py", 1500),),
+    "two": (span("pkg/beta.py", 170, after=("pkg/long.py",)),),
+    "three": (span("pkg/gamma.py", 220, after=("pkg/beta.py", "pkg/long.py")),),
+    "four": (span("pkg/gamma.py", 10, after=("pkg/beta.py",)),),
+}
+"""The second page of long.py leads to beta.py, and that to gamma.py."""
+
+
+def test_what_is_found_only_after_other_evidence_is_read_after_all_of_it() -> None:
+    for seed in range(8):
+        done = read_by(make_task(CHAIN), seed=seed, detours=0, parallel=4)
+        assert [arguments["path"] for _, arguments in done.calls] == [
+            "pkg/long.py", "pkg/long.py", "pkg/beta.py", "pkg/gamma.py",
+        ]  # fmt: skip
+        assert [len(reply.calls) for reply in done.replies] == [1, 1, 1, 1, 0]
+        assert done.answer == GOLD
+
+
+def test_what_is_found_only_later_is_no_detour_before() -> None:
+    done = read_by(make_task(CHAIN), detours=99, parallel=9)
+    first = {str(call.arguments["path"]) for call in done.replies[0].calls}
+    assert first == set(FILES) - {"pkg/beta.py", "pkg/gamma.py"}
+
+
+def test_what_projection_hides_still_leads_on_to_what_is_found_after_it() -> None:
+    bare = policy(excerpt_bytes=0, full_exposures=1, keep_recent=0, archive_calls=0)
+    done = read_by(make_task(CHAIN), project=True, detours=0, patience=0, config=bare)
+    assert [call for call in done.calls if call[0] == "read"] == read_by(
+        make_task(CHAIN), detours=0
+    ).calls
+    assert done.answer != GOLD
+
+
+def test_what_is_found_after_a_file_that_cannot_be_read_is_never_sought() -> None:
+    gone = ReaderSpan("pkg/gone.py", 3, "not there")
+    task = make_task({"one": (gone,), "two": (span("pkg/beta.py", 170, after=("pkg/gone.py",)),)})
+    done = read_by(task, detours=0)
+    assert done.calls == [("read", {"path": "pkg/gone.py"})]
+    assert done.answer == {"one": GUESSES["one"], "two": GUESSES["two"]}
+
+
+def test_a_named_reader_stands_for_every_name_and_differs_from_the_default_in_one_thing() -> None:
+    assert list(READERS) == list(Reader)
+    changed = {name: reader.model_dump(exclude_defaults=True) for name, reader in READERS.items()}
+    assert changed == {"default": {}, "direct": {"detours": 0}, "batching": {"parallel": 4}}
+
+
 def test_the_seed_alone_decides_the_reading_order() -> None:
     orders = [read_by(make_task(), seed=seed).calls for seed in (0, 0, 1, 2, 3)]
     assert orders[0] == orders[1]
@@ -230,7 +280,7 @@ def test_every_run_ends_and_answers_exactly_what_its_last_request_shows(
         {
             "one": (span("pkg/alpha.py", 200), span("pkg/long.py", 1500)),
             "two": (span("pkg/beta.py", 170),),
-            "three": (span("pkg/gamma.py", 220, 12),),
+            "three": (span("pkg/gamma.py", 220, 12, after=("pkg/beta.py",)),),
         }
     )
     done = run(task, in_process(ScriptedApp([task], how)), project=True, cap=60, config=config)

@@ -92,6 +92,10 @@ def _replace(old: str, new: str) -> Callable[[str], str]:
     return edit
 
 
+def _after(span: str, file: str) -> Callable[[str], str]:
+    return _replace(span, f'{span}\nafter = "{file}"')
+
+
 GOOD_DIGEST = sha256(FILES["tinypkg/sums.py"])
 FIRST_SPAN = TASK.index("[[evidence.sum]]")
 
@@ -140,6 +144,33 @@ FAULTS: list[tuple[str, Callable[[str], str], str]] = [
         "tiny-add.toml",
         lambda text: text[:FIRST_SPAN] + "[evidence]\nsum = []",
         "evidence.sum: List",
+    ),
+    (
+        "tiny-add.toml",
+        _after("'tiny'\"", "tinypkg/none.py"),
+        "evidence.name.0.after: 'tinypkg/none.py' is no file of this task's evidence",
+    ),
+    (
+        "tiny-add.toml",
+        _after("'tiny'\"", "tinypkg/__init__.py"),
+        "evidence: found only after itself: tinypkg/__init__.py after tinypkg/__init__.py",
+    ),
+    (
+        "tiny-add.toml",
+        lambda text: _after("return a + b\"", "tinypkg/__init__.py")(
+            _after("'tiny'\"", "tinypkg/sums.py")(text)
+        ),
+        "evidence: found only after itself: tinypkg/",
+    ),
+    (
+        "tiny-add.toml",
+        _replace("'tiny'\"", "'tiny'\"\nafter = []"),
+        "evidence.name.0.after: List should have at least 1 item",
+    ),
+    (
+        "tiny-add.toml",
+        _replace("'tiny'\"", "'tiny'\"\nafter = 1"),
+        "evidence.name.0.after: Input should be a valid list",
     ),
     ("tiny-add.gold.json", _replace('"sum": 3, ', ""), "sum: missing"),
     ("tiny-add.gold.json", _replace("{", '{"more": 1, '), "more: not a declared key"),
@@ -246,3 +277,19 @@ def test_the_task_digest_covers_everything_but_the_gold(tasks_dir: Path) -> None
     }
     assert task.digest == digest(json.loads(json.dumps(expected)))
     assert dataclasses.replace(task, gold={}, file=Path("x")).digest == task.digest
+
+
+def test_what_evidence_is_found_after_is_one_file_or_a_list_and_part_of_the_task(
+    tasks_dir: Path,
+) -> None:
+    before = load_task(tasks_dir, "tiny-add")
+    found = {}
+    for after in ('"tinypkg/sums.py"', '["tinypkg/sums.py"]'):
+        write_task(tasks_dir, task=TASK + f"after = {after}\n")
+        found[after] = load_task(tasks_dir, "tiny-add")
+    first, second = found.values()
+    assert first.evidence["name"] == (
+        Span("tinypkg/__init__.py", 3, "'tiny'", ("tinypkg/sums.py",)),
+    )
+    assert first.evidence["sum"] == before.evidence["sum"]
+    assert first.digest == second.digest != before.digest
