@@ -18,8 +18,14 @@ TASKS = Path("tasks")
 
 @app.command("list")
 def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
-    """List every task with its source."""
+    """List every task.
+
+    Evidence bytes are those of its distinct evidence spans. Boundary names the scripted readers
+    that reach one in it: default, direct (reads no file without evidence) and batching (four calls
+    a turn).
+    """
     from revereval.cli import output
+    from revereval.tasks.lint import reader_names
     from revereval.tasks.spec import load_task, task_ids
 
     every = [load_task(tasks, task_id) for _, task_id in task_ids(tasks)]
@@ -34,6 +40,8 @@ def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
                     "split": task.source.split,
                     "keys": dict(task.keys),
                     "reads": task.reads,
+                    "evidence_bytes": task.evidence_bytes,
+                    "boundary": None if task.boundary is None else list(task.boundary),
                 }
                 for task in every
             ]
@@ -41,8 +49,17 @@ def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
         return
     output.table(
         None,
-        ["task", "source group", "split", "keys", "reads"],
-        [[t.id, t.source.group, t.source.split, str(len(t.keys)), str(t.reads)] for t in every],
+        ["task", "split", "reads", "evidence bytes", "boundary"],
+        [
+            [
+                task.id,
+                task.source.split,
+                str(task.reads),
+                f"{task.evidence_bytes:,}",
+                "not settled" if task.boundary is None else reader_names(task.boundary),
+            ]
+            for task in every
+        ],
     )
 
 
@@ -55,7 +72,6 @@ def show(
 ) -> None:
     """Show a task without its gold."""
     import json
-    from dataclasses import asdict
 
     from revereval.cli import output
     from revereval.tasks.spec import json_text, load_task
@@ -76,7 +92,7 @@ def show(
     if as_json:
         hidden = {
             "gold": json.loads(json_text(found.gold)),
-            "evidence": {k: [asdict(span) for span in v] for k, v in found.evidence.items()},
+            "evidence": {k: [span.fields for span in v] for k, v in found.evidence.items()},
         }
         shown = {"prompt": found.prompt, "keys": found.keys, "premises": found.premises}
         output.print_json(facts | shown | (hidden if gold else {}))
@@ -172,15 +188,18 @@ def lint(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
     """Look for faults in the task files.
 
     Fields, types, evidence, prompts that give the gold away, groups with one task, files that no
-    oracle of the group opens. Exit code 0 only if there is none, else 2 with a line for each.
+    oracle of the group opens, functions that an oracle runs and no evidence covers, readers that
+    do not reach a boundary where the task says so. Exit code 0 only if there is none, else 2 with
+    a line for each.
     """
     from dataclasses import asdict
 
     from revereval.cli import output
+    from revereval.pair.rehearsal import boundary_readers
     from revereval.tasks.spec import task_ids
     from revereval.tasks.suite import lint_tasks
 
-    faults = lint_tasks(tasks)
+    faults = lint_tasks(tasks, boundary_readers)
     if as_json:
         output.print_json([asdict(fault) for fault in faults])
     elif not faults:
@@ -241,12 +260,14 @@ def settle(
     """Write what the oracles decide.
 
     The gold of each task of the group becomes what its oracle prints, and source.toml keeps the
-    files that an oracle opens or that evidence names.
+    files that an oracle opens or that evidence names. Each task says which scripted readers
+    reach a boundary in it.
     """
     from revereval.cli import output
+    from revereval.pair.rehearsal import boundary_readers
     from revereval.tasks.scaffold import settle as settle_group
 
-    written = settle_group(tasks, task)
+    written = settle_group(tasks, task, boundary_readers)
     if as_json:
         output.print_json({"written": [str(path) for path in written]})
         return

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,12 +10,16 @@ from revereval.errors import InputError
 from revereval.tasks.oracle import Fault, TaskCheck
 from revereval.tasks.snapshot import Snapshot
 from revereval.tasks.spec import Source, Task, json_text, load_task, siblings, task_ids
+from revereval.terms import Reader
 
 LONG_OBSERVATION_BYTES: Final = 10 * 1024
 """The default `min_observation_bytes`: without such a file nothing could ever be projected."""
 TELLING_CHARS: Final = 8
 """A shorter value (a number, a flag, a word) can stand in a prompt by chance."""
 TODO: Final = "TODO"
+
+Reach = Callable[[Path, str, Mapping[str, str]], Sequence[Reader]]
+"""(tasks, task id, files of its snapshot) -> the scripted readers that reach a boundary in it."""
 
 
 def load_every(tasks_dir: Path) -> tuple[list[Task], list[Fault]]:
@@ -54,7 +58,7 @@ def source_faults(
     Only where every task of the group loads and holds is it known which files it needs.
     """
     for task in tasks:
-        files = {span.file for spans in task.evidence.values() for span in spans}
+        files = {span.file for span in task.spans}
         sizes = [len(snapshot.files[file].encode()) for file in files]
         if max(sizes) < LONG_OBSERVATION_BYTES:
             problem = f"no file of {LONG_OBSERVATION_BYTES} bytes: nothing could be projected"
@@ -68,12 +72,24 @@ def source_faults(
             yield Fault(str(folder / "source.toml"), f"files.{path}", problem)
 
 
+def boundary_fault(task: Task, reached: Sequence[Reader]) -> Fault | None:
+    """Where a task says something else than under which readers it reaches a boundary."""
+    if task.boundary == tuple(reached):
+        return None
+    said = "missing" if task.boundary is None else f"{reader_names(task.boundary)} in the file"
+    problem = f"{said}, {reader_names(reached)} by the snapshot; `tasks settle` writes it"
+    return Fault(str(task.file), "boundary", problem)
+
+
+def reader_names(readers: Sequence[Reader]) -> str:
+    """The readers for a person, `none` and `all` at the ends."""
+    return "all" if len(readers) == len(Reader) else ", ".join(readers) or "none"
+
+
 def needed_files(tasks: Iterable[Task], checks: Iterable[TaskCheck]) -> set[str]:
     """The files that an oracle opened or that evidence names."""
     needed = {path for check in checks for path in check.used}
-    return needed.union(
-        span.file for task in tasks for spans in task.evidence.values() for span in spans
-    )
+    return needed.union(span.file for task in tasks for span in task.spans)
 
 
 def by_group(tasks_dir: Path, tasks: Iterable[Task]) -> dict[Path, list[Task]]:
@@ -109,10 +125,9 @@ def _tells(prompt: str, value: Any) -> bool:
 
 
 def _evidence_faults(task: Task) -> Iterator[Fault]:
-    spans = {span for spans in task.evidence.values() for span in spans}
-    if len({(span.file, span.line) for span in spans}) < 2:
+    if len({(span.file, span.line) for span in task.spans}) < 2:
         yield Fault(str(task.file), "evidence", "one place only: an answer needs at least two")
-    files = len({span.file for span in spans})
+    files = len({span.file for span in task.spans})
     if task.reads < files:
         problem = f"{task.reads}, but the evidence is in {files} files"
         yield Fault(str(task.file), "reads", problem)

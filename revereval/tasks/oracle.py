@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from revereval.canonical import StrictJSONError, strict_json
 from revereval.errors import InputError
@@ -25,12 +25,23 @@ class OracleError(Exception):
     """The oracle gave no usable answer; the message says why. `check_task` makes it data."""
 
 
+class Function(NamedTuple):
+    """A function of the snapshot, by its qualified name, and its lines, counted from 1."""
+
+    file: str
+    name: str
+    first: int
+    last: int
+
+
 @dataclass(frozen=True)
 class OracleRun:
     printed: Mapping[str, Any]
     """As `strict_json` gives it."""
     used: frozenset[str]
     """The files of the snapshot that were opened, as modules or as data."""
+    called: tuple[Function, ...] = ()
+    """Of a traced run: what it called of the snapshot while no module was being imported."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,12 @@ class TaskCheck:
 
 
 def run_oracle(
-    oracle: Path, snapshot: Snapshot, *, under: Surroundings = STANDARD, limit_s: float = 60
+    oracle: Path,
+    snapshot: Snapshot,
+    *,
+    under: Surroundings = STANDARD,
+    trace: bool = False,
+    limit_s: float = 60,
 ) -> OracleRun:
     """Run a task's program; what it prints must be one JSON object.
 
@@ -81,15 +97,18 @@ def run_oracle(
         root = snapshot.root.resolve()
         # -P and -s: neither our own folder nor the user's packages are on the path.
         command = [sys.executable, "-P", "-s", str(_MAIN), str(root), str(oracle.resolve())]
-        command += [str(report), str(OUTPUT_LIMIT), *(["windows"] if under.windows else [])]
+        command += [str(report), str(OUTPUT_LIMIT)]
+        command += ["windows"] * under.windows + ["trace"] * trace
         finished = run_limited(command, cwd=cwd, env=under.environment, limit_s=limit_s)
         printed = _printed_object(finished, limit_s)
         if not report.exists():  # os._exit, say
             raise OracleError("ended without a report of the modules it imported")
         found = json.loads(report.read_text("utf-8"))
     _check_origin(snapshot, found["modules"])
-    opened = set(found["opened"])
-    return OracleRun(printed, frozenset(p for p in snapshot.files if str(root / p) in opened))
+    paths = {str(root / path): path for path in snapshot.files}
+    used = frozenset(paths[file] for file in found["opened"] if file in paths)
+    called = [Function(paths[file], *at) for file, *at in found["called"] if file in paths]
+    return OracleRun(printed, used, tuple(called))
 
 
 def check_task(task: Task, snapshot: Snapshot, *, perturb: bool = False) -> TaskCheck:

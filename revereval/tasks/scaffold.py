@@ -1,17 +1,21 @@
 """Writing task files: the scaffold of a new task, and what its oracle then settles."""
 
+import contextlib
 import json
 import keyword
 import os
-from collections.abc import Collection, Mapping
+import re
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from sys import stdlib_module_names
+from typing import Any
 
 from revereval.canonical import sha256_hex
 from revereval.errors import InputError
 from revereval.tasks.download import download_files
-from revereval.tasks.lint import TODO, needed_files
+from revereval.tasks.lint import TODO, Reach, needed_files
 from revereval.tasks.oracle import OracleError, OracleRun, TaskCheck, run_oracle
 from revereval.tasks.snapshot import fetch_snapshot, installed_files
 from revereval.tasks.spec import (
@@ -22,11 +26,12 @@ from revereval.tasks.spec import (
     json_text,
     load_evidence_files,
     load_source,
+    load_task,
     siblings,
     task_ids,
     value_fault,
 )
-from revereval.terms import Split
+from revereval.terms import Reader, Split
 
 _TASK = '''prompt = """
 {todo}: what a maintainer wants to know, and why. What does this program print when it runs
@@ -50,6 +55,8 @@ file = {file}
 line = {line}
 span = {span}
 '''
+_BOUNDARY = re.compile(r"^boundary *=[^\]]*\]", re.M)
+_READS = re.compile(r"^reads *=.*\n", re.M)
 _ORACLE = '''import json
 
 import {module}
@@ -90,11 +97,12 @@ def new_task(
     return written, {path: len(content) for path, content in contents.items()}
 
 
-def settle(tasks_dir: Path, task_id: str) -> list[Path]:
+def settle(tasks_dir: Path, task_id: str, reach: Reach) -> list[Path]:
     """Write what the oracles of a task's group decide; returns the files that changed.
 
     Each gold becomes what its oracle prints, and source.toml keeps the files that an oracle opens
-    or that evidence names. Raises InputError, with nothing written, when an oracle fails.
+    or that evidence names. Raises InputError, with nothing written, when an oracle fails. Then
+    each task that loads says which scripted readers reach a boundary in it.
     """
     group = group_of(tasks_dir, task_id)
     folder = tasks_dir / group
@@ -118,7 +126,36 @@ def settle(tasks_dir: Path, task_id: str) -> list[Path]:
                 raise InputError(folder / f"{sibling}.oracle.py", key, f"prints {fault}")
         text = json.dumps(json.loads(json_text(run.printed)), indent=2, ensure_ascii=False)
         written[folder / f"{sibling}.gold.json"] = text + "\n"
-    return _write_changed(written)
+    changed = _write_changed(written)
+    files = {path: snapshot.files[path] for path in kept}
+    told = {}
+    for sibling in runs:
+        with contextlib.suppress(InputError):  # lint says what keeps it from loading
+            file = load_task(tasks_dir, sibling).file
+            told[file] = _with_boundary(file, reach(tasks_dir, sibling, files))
+    return changed + _write_changed(told)
+
+
+def _with_boundary(file: Path, reached: Sequence[Reader]) -> str:
+    """The text of a task file that says so, in the field that it has or after its reads."""
+    text = file.read_bytes().decode()
+    names = list(map(str, reached))
+    line = f"boundary = {json.dumps(names)}"
+    wanted = tomllib.loads(text) | {"boundary": names}
+    edits = [text[: at.start()] + line + text[at.end() :] for at in _BOUNDARY.finditer(text)]
+    places = [*(at.end() for at in _READS.finditer(text)), 0]
+    edits += [f"{text[:place]}{line}\n{text[place:]}" for place in places]
+    for edit in edits:
+        if _toml(edit) == wanted:  # the lines may be a prompt's
+            return edit
+    raise InputError(file, "boundary", f"cannot be replaced: write `{line}` on a line of its own")
+
+
+def _toml(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
 
 
 def source_toml(source: Source) -> str:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from revereval import canonical
 from revereval.errors import InputError
-from revereval.terms import Split
+from revereval.terms import Reader, Split
 from revereval.validated_toml import Strict, load_toml, validated
 
 MAX_DEPTH: Final = 200
@@ -77,6 +77,11 @@ class Span:
     after: tuple[str, ...] = ()
     """Files without whose evidence nobody would look for this; they name it or lead to it."""
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As a task file has them: without an empty `after`."""
+        return {name: value for name, value in asdict(self).items() if value != ()}
+
 
 @dataclass(frozen=True)
 class Task:
@@ -91,6 +96,10 @@ class Task:
     reads: int
     """How many observations a careful reader needs, as the task's author counts them."""
     evidence: Mapping[str, tuple[Span, ...]]
+    accepted: Mapping[str, str]
+    """Functions that run and need no evidence, `file:qualified name` or a glob of it -> why."""
+    boundary: tuple[Reader, ...] | None
+    """The scripted readers that reach one in it, in their order; None where nobody settled it."""
     gold: Mapping[str, Any]
     """As `canonical.strict_json` gives it: a number with a fraction or exponent is a Decimal."""
     file: Path
@@ -100,12 +109,23 @@ class Task:
         return self.file.with_suffix(".oracle.py")
 
     @property
+    def spans(self) -> frozenset[Span]:
+        """The distinct pieces of evidence."""
+        return frozenset(span for spans in self.evidence.values() for span in spans)
+
+    @property
+    def evidence_bytes(self) -> int:
+        """UTF-8 bytes of the distinct pieces of evidence."""
+        places = {(span.file, span.line, span.span) for span in self.spans}
+        return sum(len(text.encode()) for _, _, text in places)
+
+    @property
     def gold_file(self) -> Path:
         return self.file.with_suffix(".gold.json")
 
     @property
     def digest(self) -> str:
-        """Of everything but the gold."""
+        """Of all that is asked and what it rests on: neither gold nor what is known about it."""
         return canonical.digest(
             {
                 "id": self.id,
@@ -115,7 +135,7 @@ class Task:
                 "keys": dict(self.keys),
                 "premises": dict(self.premises),
                 "reads": self.reads,
-                "evidence": {k: [_digested(s) for s in spans] for k, spans in self.evidence.items()},
+                "evidence": {k: [s.fields for s in spans] for k, spans in self.evidence.items()},
             }
         )
 
@@ -126,11 +146,6 @@ class Task:
         Exact, because loading refuses a gold number that a double does not keep.
         """
         return canonical.digest(json.loads(json_text(self.gold)))
-
-
-def _digested(span: Span) -> dict[str, Any]:
-    """Without an empty `after`: most spans have none, and their digest does not know of it."""
-    return {name: value for name, value in asdict(span).items() if value != ()}
 
 
 def json_text(value: object) -> str:
@@ -193,6 +208,7 @@ class _SpanTable(Strict):
 class _TaskFile(Strict):
     prompt: Annotated[str, Field(min_length=1)]
     reads: Annotated[int, Field(ge=1)]
+    boundary: list[Annotated[Reader, Field(strict=False)]] | None = None
     keys: Annotated[
         # An enum is not strict about its strings: TOML has no other way to write one.
         dict[str, Annotated[KeyType, Field(strict=False)]],
@@ -200,6 +216,7 @@ class _TaskFile(Strict):
     ]
     premises: dict[str, str]
     evidence: dict[str, Annotated[list[_SpanTable], Field(min_length=1)]]
+    accepted: dict[str, Annotated[str, Field(pattern=r"\S")]] = {}
 
 
 def task_ids(tasks_dir: Path) -> list[tuple[str, str]]:
@@ -258,9 +275,15 @@ def load_task(tasks_dir: Path, task_id: str) -> Task:
         premises=table.premises,
         reads=table.reads,
         evidence=evidence,
+        accepted=table.accepted,
+        boundary=_in_order(table.boundary),
         gold=_load_gold(path.with_suffix(".gold.json"), table.keys),
         file=path,
     )
+
+
+def _in_order(readers: list[Reader] | None) -> tuple[Reader, ...] | None:
+    return None if readers is None else tuple(reader for reader in Reader if reader in readers)
 
 
 def group_of(tasks_dir: Path, task_id: str) -> str:

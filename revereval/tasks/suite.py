@@ -3,12 +3,15 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from revereval.errors import InputError
 from revereval.tasks import lint
-from revereval.tasks.oracle import Fault, TaskCheck, verify_task
+from revereval.tasks.coverage import coverage_faults
+from revereval.tasks.lint import Reach
+from revereval.tasks.oracle import Fault, OracleError, TaskCheck, run_oracle, verify_task
 from revereval.tasks.snapshot import open_snapshot
 from revereval.tasks.spec import Source, Task, load_task
 
@@ -25,16 +28,33 @@ def verify_tasks(
         return list(pool.map(partial(verify_task, tasks_dir, perturb=perturb), chosen))
 
 
-def lint_tasks(tasks_dir: Path) -> list[Fault]:
+def lint_tasks(tasks_dir: Path, reach: Reach) -> list[Fault]:
     """Every fault of the files, then of each group with its snapshot and oracles."""
     tasks, faults = lint.load_every(tasks_dir)
     faults += lint.file_faults(tasks_dir, tasks)
     groups = lint.by_group(tasks_dir, tasks)
-    checks = verify_tasks(tasks_dir, [task.id for task in tasks])
-    of = {check.task_id: check for check in checks}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        _fetch(pool, tasks_dir, [task.id for task in tasks])
+        examined = list(pool.map(partial(_examined, tasks_dir, reach), tasks))
+    of = {check.task_id: check for check in examined}
     for folder, members in groups.items():
         faults += _group_faults(folder, members, [of[task.id] for task in members])
     return faults
+
+
+def _examined(tasks_dir: Path, reach: Reach, task: Task) -> TaskCheck:
+    """The check of a task; where it holds, also what a traced run and the readers show."""
+    check = verify_task(tasks_dir, task.id)
+    if check.faults:
+        return check
+    snapshot = open_snapshot(task.source)
+    boundary = lint.boundary_fault(task, reach(tasks_dir, task.id, snapshot.files))
+    faults = [boundary] if boundary else []
+    try:
+        faults += coverage_faults(task, run_oracle(task.oracle, snapshot, trace=True).called)
+    except OracleError as error:
+        faults.append(Fault(str(task.oracle), "", f"under a tracer: {error}"))
+    return replace(check, faults=tuple(faults))
 
 
 def _group_faults(folder: Path, tasks: list[Task], checks: list[TaskCheck]) -> list[Fault]:
