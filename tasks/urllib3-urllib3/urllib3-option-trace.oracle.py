@@ -15,7 +15,9 @@ named = manager.connection_from_url("https://Example.test.")._new_conn()
 unset = manager.connection_from_url(
     "https://other.test", pool_kwargs={"cert_reqs": None, "timeout": None, "blocksize": 4096}
 )._new_conn()
-plain = manager.connection_from_url("http://Example.test:81", pool_kwargs={"timeout": 3})._new_conn()
+plain = manager.connection_from_url(
+    "http://Example.test:81", pool_kwargs={"timeout": 3}
+)._new_conn()
 
 
 def shown(conn, *names):
