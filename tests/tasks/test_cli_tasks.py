@@ -41,15 +41,29 @@ def tasks(tasks_dir: Path, *args: str, **env: str) -> subprocess.CompletedProces
 
 
 def test_list_names_every_task_in_the_default_directory(tasks_dir: Path) -> None:
-    write_task(tasks_dir, group="a", task_id="first")
+    settled = TASK.replace("reads = 2", 'reads = 2\nboundary = ["batching", "default"]')
+    more = '[[evidence.name]]\nfile = "tinypkg/sums.py"\nline = 3\nspan = "é"\n'
+    write_task(tasks_dir, group="a", task_id="first", task=settled + more)
+    every = settled.replace('"default"]', '"default", "direct"]')
+    write_task(tasks_dir, group="b", task_id="more", task=every)
+    nothing = TASK.replace("reads = 2", "reads = 2\nboundary = []")
+    write_task(tasks_dir, group="c", task_id="none", task=nothing)
     done = tasks(tasks_dir, "list")
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert ["first", "a", "development", "3", "2"] in rows
-    assert ["tiny-add", "tiny", "development", "3", "2"] in rows
+    # "# so 1 + 2 is 3\n    return a + b", "return a + b", "'tiny'": 32 + 12 + 6 bytes
+    assert ["first", "development", "2", "52", "default,", "batching"] in rows
+    assert ["more", "development", "2", "50", "all"] in rows
+    assert ["none", "development", "2", "50", "none"] in rows
+    assert ["tiny-add", "development", "2", "50", "not", "settled"] in rows
     done = tasks(tasks_dir, "list", "--json", COLUMNS="40")
-    assert [row["task"] for row in json.loads(done.stdout)] == ["first", "tiny-add"]
-    assert json.loads(done.stdout)[1] == {
+    assert [row["task"] for row in json.loads(done.stdout)] == [
+        "first", "more", "none", "tiny-add",
+    ]  # fmt: skip
+    assert [row["boundary"] for row in json.loads(done.stdout)] == [
+        ["default", "batching"], ["default", "direct", "batching"], [], None,
+    ]  # fmt: skip
+    assert json.loads(done.stdout)[3] == {
         "task": "tiny-add",
         "source_group": "tiny",
         "package": "tinypkg",
@@ -57,6 +71,8 @@ def test_list_names_every_task_in_the_default_directory(tasks_dir: Path) -> None
         "split": "development",
         "keys": {"sum": "integer", "half": "number", "name": "string"},
         "reads": 2,
+        "evidence_bytes": 50,
+        "boundary": None,
     }
 
 

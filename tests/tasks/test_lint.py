@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,8 +23,16 @@ file = "tinypkg/rows.py"
 line = 2
 span = "ROWS = ["
 """
-ONE = TASK.replace("reads = 2", "reads = 3") + ROWS
+ONE = TASK.replace("reads = 2", "reads = 3\nboundary = []") + ROWS
 TWO = ONE.replace("What does this print?", "Which sum, half and name?")
+
+
+SUM, HALF = (
+    "line = 3\nspan = '''# so 1 + 2 is 3\n    return a + b'''",
+    'line = 4\nspan = "return a + b"',
+)
+"""The evidence in the function `add`, and what is before it."""
+COMMENT = 'line = 1\nspan = "# sums"'
 
 
 def revereval(folder: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -157,6 +166,43 @@ FAULTS: dict[str, tuple[str, Callable[[str], str], str]] = {
         swap(ROWS, ""),
         "two.toml: evidence: no file of 10240 bytes: nothing could be projected",
     ),
+    "readers that do not reach a boundary": (
+        "one.toml",
+        swap("boundary = []", 'boundary = ["batching", "default"]'),
+        "one.toml: boundary: default, batching in the file, none by the snapshot; "
+        "`tasks settle` writes it",
+    ),
+    "readers that do": (
+        "two.toml",
+        lambda text: re.sub(r"(line = [34]\n)", r'\1after = "tinypkg/rows.py"\n', text),
+        "two.toml: boundary: none in the file, default, direct by the snapshot; "
+        "`tasks settle` writes it",
+    ),
+    "readers nobody looked for": (
+        "one.toml",
+        swap("boundary = []\n", ""),
+        "one.toml: boundary: missing, none by the snapshot; `tasks settle` writes it",
+    ),
+    "a reader without a name": (
+        "one.toml",
+        swap("boundary = []", 'boundary = ["slow"]'),
+        "one.toml: boundary.0: Input should be 'default', 'direct' or 'batching'",
+    ),
+    "a function that runs and no evidence covers": (
+        "one.toml",
+        lambda text: text.replace(SUM, COMMENT).replace(HALF, COMMENT),
+        "one.toml: evidence: tinypkg/sums.py: add runs and no evidence covers it",
+    ),
+    "an accepted function that does not run": (
+        "one.toml",
+        lambda text: text + "[accepted]\n'tinypkg/sums.py:sub*' = 'never'\n",
+        "one.toml: accepted.tinypkg/sums.py:sub*: the oracle runs no such function",
+    ),
+    "a function accepted without a reason": (
+        "one.toml",
+        lambda text: text + "[accepted]\n'tinypkg/sums.py:add' = ' '\n",
+        "one.toml: accepted.tinypkg/sums.py:add: String should match pattern '\\S'",
+    ),
     "an oracle that ends in an error": (
         "one.oracle.py",
         lambda text: text + "1/0\n",
@@ -177,7 +223,8 @@ def test_a_fault_is_one_line_with_file_and_field(
 
 def test_evidence_in_one_place_only_is_a_fault(suite: Path) -> None:
     tables = '[keys]\nsum = "integer"\n[premises]\npython = "any"'
-    task = f"prompt = 'What?\\n{{oracle}}'\nreads = 1\n{tables}\n{ROWS}"
+    tables += "\n[accepted]\n'tinypkg/sums.py:add' = 'adds'"
+    task = f"prompt = 'What?\\n{{oracle}}'\nreads = 1\nboundary = []\n{tables}\n{ROWS}"
     oracle = "import json, tinypkg\nprint(json.dumps({'sum': tinypkg.add(1, 2)}))\n"
     write_task(suite, task_id="one", task=task, oracle=oracle, gold='{"sum": 3}', files=LISTED)
     problem = "one place only: an answer needs at least two"

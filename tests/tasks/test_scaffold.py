@@ -213,7 +213,9 @@ def test_a_second_task_lists_every_file_again_and_keeps_split_and_data(group: Pa
 def test_settle_writes_what_the_oracles_print_and_keeps_what_is_needed(group: Path) -> None:
     write_both(group)
     before, work = tree(group), group.parents[1]
-    changed = ["first.gold.json", "second.gold.json", "source.toml"]
+    changed = [
+        "first.gold.json", "first.toml", "second.gold.json", "second.toml", "source.toml",
+    ]  # fmt: skip
     said = run(work, "settle", "second")
     assert sorted(said["written"]) == [f"tasks/tinypkg/{name}" for name in changed]
     after = tree(group)
@@ -257,6 +259,60 @@ def test_settle_writes_nothing_when_one_task_of_the_group_fails(
     (group / name).write_text(text)
     line = refused(group.parents[1], "settle", "first")
     assert line == f"tasks/tinypkg/{name}: {problem}"
+
+
+BOUNDARY = "boundary = []\n"
+FALSE_LINES = "prompt = '''\nreads = 2\nboundary = [1]\n{oracle}'''\n"
+WAYS: dict[str, tuple[str, str]] = {
+    # the lines of reads and boundary, before and after
+    "after the reads": ("reads = 2\n", f"reads = 2\n{BOUNDARY}"),
+    "in place of what it said": ("boundary = ['direct']\nreads = 2\n", f"{BOUNDARY}reads = 2\n"),
+    "in place of several lines": (
+        "reads = 2\nboundary = [\n  'direct',\n]\n", f"reads = 2\n{BOUNDARY}"
+    ),
+    "first, where no line is the reads'": ('"reads" = 2\n', f'{BOUNDARY}"reads" = 2\n'),
+    "but not in the prompt": (
+        FALSE_LINES + "reads = 2\n", f"{FALSE_LINES}reads = 2\n{BOUNDARY}"
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), WAYS.values(), ids=WAYS)
+def test_settle_says_which_readers_reach_a_boundary_and_leaves_the_rest_as_it_was(
+    group: Path, before: str, after: str
+) -> None:
+    write_both(group)
+    file = group / "first.toml"
+    prompt, rest = file.read_text().split("reads = 2\n")
+    prompt = "" if "prompt" in before else prompt
+    file.write_text(before + prompt + rest)
+    run(group.parents[1], "settle", "second")
+    assert file.read_text() == after + prompt + rest
+    assert load_task(group.parent, "first").boundary == ()
+    assert load_task(group.parent, "second").boundary == ()
+
+
+def test_settle_refuses_a_boundary_it_cannot_replace(group: Path) -> None:
+    write_both(group)
+    run(group.parents[1], "settle", "first")
+    file = group / "first.toml"
+    file.write_text(file.read_text().replace("boundary = []", '"boundary" = ["direct"]'))
+    assert refused(group.parents[1], "settle", "first") == (
+        "tasks/tinypkg/first.toml: boundary: cannot be replaced: write `boundary = []` on a line "
+        "of its own"
+    )
+
+
+def test_a_settled_boundary_and_what_is_accepted_are_no_part_of_the_task(group: Path) -> None:
+    write_both(group)
+    run(group.parents[1], "settle", "first")
+    before, file = load_task(group.parent, "first"), group / "first.toml"
+    text = file.read_text().replace("boundary = []", 'boundary = ["batching", "default"]')
+    file.write_text(text + "[accepted]\n'tinypkg/*:add' = 'adds'\n")
+    after = load_task(group.parent, "first")
+    assert (before.boundary, after.boundary) == ((), ("default", "batching"))
+    assert (dict(before.accepted), dict(after.accepted)) == ({}, {"tinypkg/*:add": "adds"})
+    assert after.digest == before.digest
 
 
 def test_settle_refuses_an_unknown_task_in_one_line(group: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from revereval.tasks.spec import Task, load_task, task_ids
-from revereval.terms import Split
+from revereval.terms import Reader, Split
 from tests.tasks.build import FILES, ORACLE, TASK, write_task
 
 SHIPPED = Path(__file__).parents[2] / "tasks"
@@ -58,6 +58,18 @@ def test_a_third_of_the_tasks_rest_on_three_files_or_more(suite: list[Task]) -> 
 
 def test_eight_tasks_can_be_answered_after_two_reads(suite: list[Task]) -> None:
     assert len([task.id for task in suite if task.reads <= 2]) >= 8
+
+
+def test_twenty_tasks_reach_a_boundary_under_every_named_reader(suite: list[Task]) -> None:
+    assert len([task.id for task in suite if task.boundary == tuple(Reader)]) >= 20
+
+
+def test_the_readme_counts_the_tasks_that_reach_a_boundary(suite: list[Task]) -> None:
+    reached = Counter(reader for task in suite for reader in task.boundary or ())
+    figures = [f"{reader} {reached[reader]}" for reader in Reader]
+    figures += [f"all three {sum(task.boundary == tuple(Reader) for task in suite)}."]
+    readme = (SHIPPED.parent / "README.md").read_text("utf-8").splitlines()
+    assert ", ".join(figures) in readme
 
 
 def test_no_task_needs_fewer_reads_than_its_evidence_has_files(suite: list[Task]) -> None:
