@@ -95,11 +95,11 @@ def report(
     made = document(study, plans, singles)
     links = {} if figures is None else _write_figures(figures, made.figures)
     if file_format is Format.HTML:
-        from revereval.report.page import page
+        from revereval.report.rendering import page
 
         text = page(made)
     else:
-        from revereval.report.markdown import markdown
+        from revereval.report.rendering import markdown
 
         text = markdown(made, _relative(links, target.parent))
     written = write_whole(target, text.encode())

@@ -9,7 +9,7 @@ from revereval.analysis.selector import parse_rule
 from revereval.analysis.study import Question, Study
 from revereval.cli.tables import boundary_table
 from revereval.report.document import document
-from revereval.report.page import page
+from revereval.report.rendering import page
 from revereval.report.whole import sections
 from revereval.terms import ArmName
 from tests.loopback import run_here
