@@ -1,6 +1,5 @@
 """Writing task files: the scaffold of a new task, and what its oracle then settles."""
 
-import contextlib
 import json
 import keyword
 import os
@@ -49,11 +48,16 @@ answer = "string"
 [premises]
 python = "CPython 3.11 or later"
 
-# One table for each literal piece of source that the answer rests on, and where it begins.
+# One table for each literal piece of source that the answer rests on, and where it begins. What is
+# found only after the evidence in other files says so: after = "that/file.py", or a list of files.
 [[evidence.answer]]
 file = {file}
 line = {line}
 span = {span}
+
+# The other functions that the oracle runs, once it is clear that they decide no value, each with
+# the reason. The name may be a glob: "package/module.py:*".
+[accepted]
 '''
 _BOUNDARY = re.compile(r"^boundary *=[^\]]*\]", re.M)
 _READS = re.compile(r"^reads *=.*\n", re.M)
@@ -130,9 +134,11 @@ def settle(tasks_dir: Path, task_id: str, reach: Reach) -> list[Path]:
     files = {path: snapshot.files[path] for path in kept}
     told = {}
     for sibling in runs:
-        with contextlib.suppress(InputError):  # lint says what keeps it from loading
+        try:
             file = load_task(tasks_dir, sibling).file
-            told[file] = _with_boundary(file, reach(tasks_dir, sibling, files))
+        except InputError:
+            continue  # lint says what keeps it from loading
+        told[file] = _with_boundary(file, reach(tasks_dir, sibling, files))
     return changed + _write_changed(told)
 
 

@@ -223,7 +223,8 @@ def test_a_fault_is_one_line_with_file_and_field(
 
 def test_evidence_in_one_place_only_is_a_fault(suite: Path) -> None:
     tables = '[keys]\nsum = "integer"\n[premises]\npython = "any"'
-    task = f"prompt = 'What?\\n{{oracle}}'\nreads = 1\n{tables}\n{ROWS}"
+    tables += "\n[accepted]\n'tinypkg/sums.py:add' = 'adds'"
+    task = f"prompt = 'What?\\n{{oracle}}'\nreads = 1\nboundary = []\n{tables}\n{ROWS}"
     oracle = "import json, tinypkg\nprint(json.dumps({'sum': tinypkg.add(1, 2)}))\n"
     write_task(suite, task_id="one", task=task, oracle=oracle, gold='{"sum": 3}', files=LISTED)
     problem = "one place only: an answer needs at least two"
