@@ -184,7 +184,7 @@ class Reader(StrEnum):
     DIRECT = "direct"
     """It reads no file without evidence."""
     BATCHING = "batching"
-    """It makes up to four calls a turn."""
+    """Direct, with up to four calls a turn."""
 
 
 class UsageConvention(StrEnum):

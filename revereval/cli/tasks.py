@@ -21,8 +21,8 @@ def list_tasks(tasks: Tasks = TASKS, as_json: AsJson = False) -> None:
     """List every task.
 
     Evidence bytes are those of its distinct evidence spans. Boundary names the scripted readers
-    that reach one in it: default, direct (reads no file without evidence) and batching (four calls
-    a turn).
+    that reach one in it: default, direct (reads no file without evidence) and batching (direct,
+    with four calls a turn).
     """
     from revereval.cli import output
     from revereval.tasks.lint import reader_names

@@ -65,7 +65,7 @@ class ReaderSettings(Strict):
 READERS: Final[Mapping[Reader, ReaderSettings]] = {
     Reader.DEFAULT: ReaderSettings(),
     Reader.DIRECT: ReaderSettings(detours=0),
-    Reader.BATCHING: ReaderSettings(parallel=4),
+    Reader.BATCHING: ReaderSettings(parallel=4, detours=0),
 }
 
 
