@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from revereval.agent.prompt import SYSTEM, opening
-from revereval.agent.tools import TOOL_SPECS
+from revereval.agent.tools import tool_specs
 from revereval.canonical import canonical_bytes, digest, sha256_hex
 from revereval.errors import InputError
 from revereval.pair.allocation import first_arm
 from revereval.pair.config import Config
 from revereval.provider import body
 from revereval.provider.body import Item
-from revereval.provider.settings import ProviderSettings
 from revereval.provider.wire import WIRES, Wire
 from revereval.tasks.spec import Task, load_task, siblings, task_ids
 from revereval.terms import ArmName
@@ -39,7 +38,7 @@ class Plan:
 
     @property
     def head(self) -> bytes:
-        return _head(self.config.provider)
+        return _head(self.config)
 
     @property
     def opening(self) -> list[Item]:
@@ -74,7 +73,7 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
         "snapshot_digest": source.snapshot_digest,
         "gold_digest": task.gold_digest,
         "provider": {**settings["provider"], "wire": config.provider.protocol},
-        "head_digest": sha256_hex(_head(config.provider)),
+        "head_digest": sha256_hex(_head(config)),
         "opening_digest": _opening_digest(task, wire),
         "projection": settings["projection"],
         "limits": settings["limits"],
@@ -129,10 +128,12 @@ def _settings(planned: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _head(settings: ProviderSettings) -> bytes:
+def _head(config: Config) -> bytes:
     """The body up to its first item: model, tools and sampling, alike in capture, F and P."""
+    settings = config.provider
     wire = WIRES[settings.protocol]
-    fields = {**wire.settings(settings.model, TOOL_SPECS), **settings.sampling}
+    tools = tool_specs(config.projection)
+    fields = {**wire.settings(settings.model, tools), **settings.sampling}
     return body.head(fields, wire.items_field)
 
 

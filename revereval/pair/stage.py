@@ -86,7 +86,7 @@ class Conversing:
     def answer(self) -> str:
         """Run the loop from the opening. Raises StageEnded, SignalledError."""
         plan = self.work.plan
-        tools = ReadOnlyTools(self.snapshot.files, Archive(plan.config.projection.archive_calls))
+        tools = ReadOnlyTools(self.snapshot.files, Archive(plan.config.projection))
         conversation = Conversation(plan.head, plan.opening)
         if self.tape:
             conversation.running = self.tape.boundary.running
