@@ -1,6 +1,10 @@
 """The opening of every conversation: no clock, no path of this machine, no gold."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
+
+VERSION: Final = 1
+"""Of the system message and the form of the opening: raised with each change of a byte of them."""
 
 SYSTEM = (
     "You answer one question about the source code of a pinned Python package. You can only read. "

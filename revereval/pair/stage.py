@@ -80,7 +80,13 @@ class Conversing:
             work.client, config.provider, self.recorder, work.signals, work.sleep
         )
         self.gate = Gate(
-            config, work.plan.wire, self.dispatcher, self.tape, self.recorded, work.watch
+            config,
+            work.plan.wire,
+            work.plan.beginning,
+            self.dispatcher,
+            self.tape,
+            self.recorded,
+            work.watch,
         )
 
     def answer(self) -> str:

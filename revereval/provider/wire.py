@@ -4,10 +4,13 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from revereval.canonical import StrictJSONError, strict_json
 from revereval.provider.body import Item
+
+VERSION: Final = 1
+"""Of what a reply is read as and sent back as: raised with each change of either."""
 
 SUBSTITUTE_ARGUMENTS = "{}"
 """Sent back in place of arguments that are not a JSON object, alike in capture, F and P."""

@@ -20,6 +20,10 @@ _AFTER_VALUE: Final = re.compile(rf"[{_SPACE}]*+([,\]}}])")
 _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
 
 
+VERSION: Final = 1
+"""Of both contracts: raised with each change of a verdict or of a reason."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """Both contracts' verdicts on one answer; a reason is None exactly where the verdict is True.
