@@ -73,9 +73,11 @@ _TEXTS: Final = (
 
 
 def _prompt() -> Iterator[Any]:
-    yield prompt.SYSTEM
+    texts = [value for name, value in vars(prompt).items() if name.isupper()]
+    yield sorted(text for text in texts if isinstance(text, str))
     keys = {"n": "integer", "s": "string"}
-    yield prompt.opening("\n What? \n", "p 1", ["a.py", "b/c.py"], {"python": "3"}, keys)
+    for files in (["a.py", "b/c.py"], []):
+        yield prompt.opening("\n What? \n", "p 1", files, {"python": "3"}, keys)
 
 
 def _tools() -> Iterator[Any]:
