@@ -212,7 +212,10 @@ def _recover(
 
 
 def _arguments(sent: str) -> dict[str, Any]:
-    given = json.loads(sent)
+    try:
+        given = json.loads(sent)
+    except ValueError:  # a row that somebody changed
+        return {}
     return dict(given) if isinstance(given, dict) else {}
 
 
