@@ -87,7 +87,7 @@ def _compare(
             wanted = f"error: {outcome}: …{ends}"
             findings.differ("observation", row.id, "text", text[:80], wanted)
     elif served.text is None:
-        findings.skip("text of a search", "it was recorded by a rule that is not repeated here")
+        findings.skip("text of a search", "a search by an older rule, not repeated here")
     elif text != served.text:
         wanted = f"what the archive holds, {handle_of(served.text)[:12]}…"
         findings.differ("observation", row.id, "text", f"{handle_of(text)[:12]}…", wanted)

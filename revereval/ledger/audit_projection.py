@@ -39,7 +39,9 @@ def check_projection(material: Material) -> None:
     if document is None:
         return
     if "implementation" not in document:
-        findings.skip("versions of the rules", "the plan was recorded without them")
+        findings.skip(
+            "versions of the rules", "the plan was recorded without versions of its rules"
+        )
     for part, repeated in _REPEATED.items():
         version = version_of(document, part)
         if version != repeated:

@@ -213,7 +213,7 @@ def test_a_plan_without_implementation_is_said_to_be_and_its_rule_is_still_check
     build.pair([Turn([READ]), Turn([LITTLE])], both(ANSWERED, ANSWERED), implementation=None)
     assert disagreements(build) == set()
     assert of_run(build).unchecked == [
-        ("versions of the rules", "the plan was recorded without them")
+        ("versions of the rules", "the plan was recorded without versions of its rules")
     ]
     build.pair([Turn([READ])], both(ANSWERED, ANSWERED), implementation=None)
     assert BOUNDARY in fields(build)
