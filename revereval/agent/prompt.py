@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 VERSION: Final = 2
-"""Of all texts here; raised whenever one of them changes."""
+"""Of all texts here: raised with each change of a byte of them."""
 
 SYSTEM = (
     "You answer one question about the source code of a pinned Python package. You can only read, "

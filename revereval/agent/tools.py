@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from revereval.provider.wire import Call, ToolSpec
 from revereval.terms import ArchiveOutcome
 
+VERSION: Final = 2
+"""Of the definitions and of what `read` shows: raised with each change of either."""
 MAX_READ_BYTES = 50 * 1024
 MAX_READ_LINES = 2000
 
@@ -15,11 +17,31 @@ READ = "read"
 ARCHIVE_TOOLS = ("search_evidence", "recover_evidence")
 
 
-def _integer(description: str) -> dict[str, str]:
-    return {"type": "integer", "description": description}
+class ArchiveLimits(Protocol):
+    """What both archive calls show at most, in code points, and how many matches."""
+
+    @property
+    def search_matches(self) -> int: ...
+
+    @property
+    def search_match_chars(self) -> int: ...
+
+    @property
+    def search_chars(self) -> int: ...
+
+    @property
+    def recover_chars(self) -> int: ...
+
+    @property
+    def recover_default_chars(self) -> int: ...
 
 
-def _parameters(required: list[str], **properties: Mapping[str, str]) -> dict[str, Any]:
+def _integer(description: str, low: int, high: int | None = None) -> dict[str, Any]:
+    bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
+    return {"type": "integer", "description": description, **bounds}
+
+
+def _parameters(required: list[str], **properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
@@ -28,38 +50,53 @@ def _parameters(required: list[str], **properties: Mapping[str, str]) -> dict[st
     }
 
 
-TOOL_SPECS = (
-    ToolSpec(
-        READ,
-        "Read a listed source file, at most 2,000 lines or 50 KiB a call.",
-        _parameters(
-            ["path"],
-            path={"type": "string", "description": "One of the listed files."},
-            offset=_integer("First line, counted from 1 (default 1)."),
-            limit=_integer("Lines to read (default and maximum 2000)."),
+def tool_specs(limits: ArchiveLimits) -> tuple[ToolSpec, ...]:
+    """The definitions as they are sent, alike in the capture and in both arms."""
+    matches, each, found = limits.search_matches, limits.search_match_chars, limits.search_chars
+    recovered, by_default = limits.recover_chars, limits.recover_default_chars
+    return (
+        ToolSpec(
+            READ,
+            "Read a listed source file, at most 2,000 lines or 50 KiB a call.",
+            _parameters(
+                ["path"],
+                path={"type": "string", "description": "One of the listed files."},
+                offset=_integer("First line, counted from 1 (default 1).", 1),
+                limit=_integer(
+                    f"Lines to read (default and maximum {MAX_READ_LINES}).", 1, MAX_READ_LINES
+                ),
+            ),
         ),
-    ),
-    ToolSpec(
-        "search_evidence",
-        "Find literal text (ASCII case ignored) in what you have read so far, shortened or not. "
-        "Successful search_evidence and recover_evidence calls share one small allowance.",
-        _parameters(
-            ["query", "chars"],
-            query={"type": "string", "description": "1 to 256 characters."},
-            chars=_integer("Code points of original text to show with each match, 1 to 2000."),
+        ToolSpec(
+            "search_evidence",
+            "Find literal text (ASCII case ignored) in what you have read so far, shortened or "
+            f"not: the first match in each observation, at most {matches}, each with its place "
+            f"and at most {each} code points around it. "
+            "Successful search_evidence and recover_evidence calls share one small allowance.",
+            _parameters(
+                ["query"],
+                query={"type": "string", "description": "1 to 256 characters."},
+                chars=_integer(
+                    "Code points of original text to show in all, shared by the matches "
+                    f"(default and maximum {found}).",
+                    1,
+                    found,
+                ),
+            ),
         ),
-    ),
-    ToolSpec(
-        "recover_evidence",
-        "Show an exact part of an observation by the handle that its shortened form names.",
-        _parameters(
-            ["handle", "start", "chars"],
-            handle={"type": "string", "description": "The observation's handle."},
-            start=_integer("First code point, counted from 0."),
-            chars=_integer("Code points to show, 1 to 8192."),
+        ToolSpec(
+            "recover_evidence",
+            "Show an exact part of an observation by the handle that its shortened form names.",
+            _parameters(
+                ["handle"],
+                handle={"type": "string", "description": "The observation's handle."},
+                start=_integer("First code point, counted from 0 (default 0).", 0),
+                chars=_integer(
+                    f"Code points to show, 1 to {recovered} (default {by_default}).", 1, recovered
+                ),
+            ),
         ),
-    ),
-)
+    )
 
 
 class ArchiveResult(Protocol):
@@ -110,7 +147,7 @@ class ReadOnlyTools:
         if call.problem:
             return _error(call, "bad_arguments", call.problem)
         if call.name != READ:
-            known = ", ".join(spec.name for spec in TOOL_SPECS)
+            known = ", ".join((READ, *ARCHIVE_TOOLS))
             return _error(call, "unknown_tool", f"the tools are {known}")
         result = read(self._files, call)
         if result.error is None:

@@ -1,8 +1,9 @@
 """`ledger audit`: everything recomputed from stored bytes, run by run; it changes nothing.
 
-An exchange is checked from its raw bytes, a tape from its exchanges, a counter from the rows it
-counts, an endpoint from the answer. What stored bytes that have changed would be needed for is not
-recomputed but listed as unchecked, so one fault is reported once.
+An exchange is checked from its raw bytes, a request from the replies before it and the rule, a
+tape from its exchanges, a counter from the rows it counts, an endpoint from the answer. What
+stored bytes that have changed would be needed for is not recomputed but listed as unchecked, so
+one fault is reported once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +14,12 @@ from sqlalchemy.exc import DBAPIError
 
 from revereval.errors import InputError
 from revereval.ledger.audit_answers import Scorer
+from revereval.ledger.audit_archive import check_archive
 from revereval.ledger.audit_endings import check_arms, check_capture
 from revereval.ledger.audit_exchanges import check_exchanges
 from revereval.ledger.audit_material import Findings, load_material
 from revereval.ledger.audit_pauses import check_pauses
+from revereval.ledger.audit_projection import check_projection
 from revereval.ledger.database import Database
 from revereval.ledger.tables import Run, table
 
@@ -82,6 +85,8 @@ def _check_run(database: Database, run_id: int, scorer: Scorer) -> Findings:
 def _check_rows(connection: Connection, findings: Findings, scorer: Scorer) -> None:
     material = load_material(connection, findings)
     check_exchanges(material)
+    check_projection(material)
+    check_archive(material)
     check_capture(material, scorer)
     check_arms(material, scorer)
     check_pauses(material)

@@ -10,9 +10,10 @@ from sqlalchemy import Row
 from revereval.errors import InputError
 from revereval.ledger.audit_exchanges import read_reply
 from revereval.ledger.audit_material import Material
+from revereval.ledger.audit_rule import version_of
 from revereval.provider.no_answer import WORDS
 from revereval.provider.wire import Reply
-from revereval.tasks.scoring import Scores, score
+from revereval.tasks.scoring import VERSION, Scores, score
 from revereval.tasks.spec import KeyType, Task, load_task
 from revereval.terms import (
     INTEGRITY_FAULTS,
@@ -33,6 +34,9 @@ class Scorer:
 
     def scores(self, plan: Mapping[str, Any], answer: str) -> Scores | str:
         """Both verdicts, or why there are none. plan: the plan's document."""
+        version = version_of(plan, "scorer")
+        if version != VERSION:
+            return f"scorer of version {version}; here is version {VERSION}"
         task_id = plan["task"]["id"]
         if task_id not in self._tasks:
             self._tasks[task_id] = self._load(task_id)

@@ -1,18 +1,19 @@
 """The audit of what was sent and received: plan, requests, attempts, replies, observations."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import Row
 
 from revereval.canonical import canonical_bytes, digest, escaped, sha256_hex, text_digest, utf8
 from revereval.ledger.audit_material import Content, Material
+from revereval.ledger.treatment import treatment_digest
 from revereval.provider.body import join
 from revereval.provider.no_answer import output_limit
 from revereval.provider.usage import read_usage
 from revereval.provider.wire import WIRES, Reply, ReplyError, Wire
-from revereval.terms import AttemptState, DecisionReason, Stage, UsageConvention
+from revereval.terms import AttemptState, Stage, UsageConvention
 
 _METER_BYTES = 4
 _USAGE = (
@@ -29,7 +30,6 @@ def check_exchanges(material: Material) -> None:
         _check_attempts(material, request)
     for stage in Stage:
         _check_positions(material, stage)
-        _check_projected(material, stage)
     if material.document is None:
         return
     for request in material.requests:
@@ -44,24 +44,23 @@ def wire_of(document: Mapping[str, Any]) -> Wire:
     return WIRES[document["provider"]["wire"]]
 
 
-def read_reply(material: Material, request: Row[Any]) -> Reply | None:
+def read_reply(
+    material: Material, request: Row[Any], used_ids: Collection[str] = ()
+) -> Reply | None:
     """A completed request's reply, read again; None where its bytes have changed or are no turn.
 
-    The ids that its calls get depend on the conversation and are not recomputed.
+    used_ids: of the calls before it, where it matters which ids its own calls get.
     """
     raw = material.bytes.get(request.reply_blob_id)
     if raw is None or material.document is None:
         return None
     try:
-        return wire_of(material.document).read_reply(
-            raw, request.position, (), echo_unknown=True, output_limit=_limit(material.document)
-        )
+        provider = material.document["provider"]
+        echo, limit = bool(provider["echo_unknown"]), output_limit(provider.get("sampling", {}))
+        wire = wire_of(material.document)
+        return wire.read_reply(raw, request.position, used_ids, echo, limit)
     except ReplyError:
         return None
-
-
-def _limit(document: Mapping[str, Any]) -> int | None:
-    return output_limit(document["provider"].get("sampling", {}))
 
 
 def _check_plan(material: Material) -> None:
@@ -78,6 +77,10 @@ def _check_plan(material: Material) -> None:
         "task_digest": document["task"]["digest"],
         "provider": document["provider"]["kind"],
         "model": document["provider"]["model"],
+        "treatment": treatment_digest(document),
+        "implementation": digest(document["implementation"])
+        if "implementation" in document
+        else "",
     }
     for name in (
         "snapshot_digest", "gold_digest", "seed", "first_arm", "companion", "endpoint_definition",
@@ -236,37 +239,3 @@ def _check_observation(material: Material, observation: Row[Any], wire: Wire) ->
                 carried = content.item_ids[index] if index < len(content.item_ids) else None
                 stored = observation.item_blob_id
                 findings.equal("observation", row_id, "item_blob_id", stored, carried)
-
-
-def _check_projected(material: Material, stage: Stage) -> None:
-    """Which observations each request carries in another form than they were received in."""
-    before: set[int] = set()
-    for request in sorted(material.requests, key=lambda row: row.position):
-        content = material.contents.get(request.id)
-        if request.stage != stage or content is None:
-            continue
-        shown = set(_changed(material, stage, content))
-        count = len(shown - before)
-        findings = material.findings
-        findings.equal("request", request.id, "newly_projected", request.newly_projected, count)
-        if stage is Stage.P:
-            decided = {
-                decision.observation
-                for decision in material.decisions
-                if decision.stage == stage
-                and decision.request_position == request.position
-                and decision.reason == DecisionReason.ELIGIBLE
-            }
-            listed, wanted = (" ".join(map(str, sorted(n))) for n in (decided, shown - before))
-            findings.equal("request", request.id, "decisions", listed, wanted)
-        before |= shown
-
-
-def _changed(material: Material, stage: Stage, content: Content) -> Iterator[int]:
-    """Positions of the observations whose item in a request is not the one received."""
-    for observation in material.observations:
-        if observation.stage in (Stage.CAPTURE, stage):
-            index = observation.item_index
-            carried = index < len(content.item_ids)
-            if carried and content.item_ids[index] != observation.item_blob_id:
-                yield observation.position

@@ -41,6 +41,7 @@ Watch = Callable[[Progress], None]
 class Gate:
     """Sends one stage's requests: projects, replays, counts, dispatches and records them.
 
+    beginning: head and opening of every request, as planned; nothing else is dispatched.
     tape: the sealed prefix of a continuation, None for a capture. recorded: the stage's own
     exchanges from before an interruption. Both are replayed by number, without a dispatch.
     """
@@ -49,6 +50,7 @@ class Gate:
         self,
         config: Config,
         wire: Wire,
+        beginning: bytes,
         dispatcher: Dispatcher,
         tape: Tape | None,
         recorded: Recorded,
@@ -56,6 +58,7 @@ class Gate:
     ) -> None:
         self._limits, self._provider = config.limits, config.provider
         self._wire, self._dispatcher, self._watch = wire, dispatcher, watch
+        self._beginning = beginning
         self._recorder = dispatcher.recorder
         self._stage = self._recorder.stage
         self._tape, self._pending = tape, recorded.pending
@@ -157,6 +160,8 @@ class Gate:
         if pending and pending.request_digest != view.body.digest:
             recorded = load_body(self._recorder.database, pending.request_id)
             raise _mismatch(f"recorded request {self._index}", recorded, view.body)
+        if not view.body.data.startswith(self._beginning):
+            raise Stopped(StopReason.PREFIX_MISMATCH, "head or opening are not the plan's")
         request = self.new_request(view)
         arm_meters = None if self._stage is Stage.CAPTURE else meters
         reply, request_id = self._dispatcher.send(

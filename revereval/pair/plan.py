@@ -3,15 +3,17 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from revereval.agent.prompt import CLOSED_BOOK_SYSTEM, SYSTEM, opening
-from revereval.agent.tools import TOOL_SPECS
+from revereval.agent.tools import tool_specs
 from revereval.canonical import canonical_bytes, digest, sha256_hex
-from revereval.errors import InputError
+from revereval.errors import FaultError, InputError
 from revereval.pair.allocation import first_arm
 from revereval.pair.config import Config
+from revereval.pair.implementation import changed_since, implementation
 from revereval.provider import body
 from revereval.provider.body import Item
 from revereval.provider.wire import WIRES, Wire
@@ -43,6 +45,19 @@ class Plan:
     @property
     def opening(self) -> list[Item]:
         return _opening(self.task, self.config)
+
+    @cached_property
+    def beginning(self) -> bytes:
+        """The bytes that every request begins with: head and opening, as the plan's digests say.
+
+        Raises FaultError where the code makes others.
+        """
+        head, opening = self.head, b",".join(item.data for item in self.opening)
+        made = {"head_digest": head, "opening_digest": b"[" + opening + b"]"}
+        for field, data in made.items():
+            if sha256_hex(data) != self.document[field]:
+                raise FaultError(f"{field}: a request would not be as planned: start a new run")
+        return head + opening
 
 
 def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
@@ -81,6 +96,7 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
         "companion": config.companion,
         "endpoint_definition": config.endpoint,
         "contract": config.contract,
+        "implementation": implementation(),
         "repeats": config.repeats,
         "seed": config.seed,
         "first_arm": first,
@@ -94,10 +110,12 @@ def make_plan(tasks_dir: Path, task_id: str, config: Config) -> Plan:
 def recorded_plan(document: str, tasks_dir: Path) -> Plan:
     """The plan of a recorded run, with its task read again for prompt and gold.
 
-    Raises InputError when the task is gone or no longer what was planned.
+    Raises InputError when the task is gone, or task or implementation are not what was planned.
     """
     planned = json.loads(document)
     task = load_task(tasks_dir, planned["task"]["id"])
+    if problem := changed_since(planned.get("implementation")):
+        raise InputError(f"task {task.id}", "implementation", f"{problem}: start a new run")
     config = Config.model_validate(_settings(planned))
     plan = Plan(planned, task, config, ArmName(planned["first_arm"]))
     found = {
@@ -140,7 +158,7 @@ def _head(config: Config) -> bytes:
     """The body up to its first item: model, tools and sampling, alike in capture, F and P."""
     settings = config.provider
     wire = WIRES[settings.protocol]
-    tools, sampling = list(TOOL_SPECS), settings.sampling
+    tools, sampling = list(tool_specs(config.projection)), settings.sampling
     if config.control:
         tools = []
         sampling = {name: value for name, value in sampling.items() if name not in _OF_TOOLS}

@@ -39,7 +39,7 @@ def rehearse(plan: Plan, files: Mapping[str, str], reader: ReaderSettings) -> Ca
         Viewer(plan.wire, config.projection, project=False),
         config.limits.prefix_requests,
     )
-    tools = ReadOnlyTools(files, Archive(config.projection.archive_calls))
+    tools = ReadOnlyTools(files, Archive(config.projection))
     try:
         answer(Conversation(plan.head, plan.opening), plan.wire, gate, tools)
     except _EndedError as ended:

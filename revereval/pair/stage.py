@@ -83,7 +83,13 @@ class Conversing:
             work.client, config.provider, self.recorder, work.signals, work.sleep
         )
         self.gate = Gate(
-            config, work.plan.wire, self.dispatcher, self.tape, self.recorded, work.watch
+            config,
+            work.plan.wire,
+            work.plan.beginning,
+            self.dispatcher,
+            self.tape,
+            self.recorded,
+            work.watch,
         )
 
     def paused(self, ending: Paused) -> PausedError:
@@ -95,7 +101,7 @@ class Conversing:
     def answer(self) -> str:
         """Run the loop from the opening. Raises StageEnded, SignalledError."""
         plan = self.work.plan
-        archive = Archive(plan.config.projection.archive_calls)
+        archive = Archive(plan.config.projection)
         tools: Tools = ReadOnlyTools(self.snapshot.files, archive)
         if plan.config.control:
             tools = NoTools()

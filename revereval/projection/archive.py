@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from itertools import islice
+from typing import Any, Final, TypeGuard
 
 from revereval.canonical import text_digest, utf8
+from revereval.projection.policy import ProjectionConfig
 from revereval.terms import ArchiveOutcome
 
+VERSION: Final = 2
+"""Of what both calls answer: raised with each change of a byte of it."""
 MAX_QUERY_CHARS = 256
-MAX_MATCHES = 5
-MAX_SEARCH_CHARS = 2000
-MAX_RECOVER_CHARS = 8192
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,9 @@ class Archive:
     `search` and `recover` draw on one allowance of successful calls; refusals consume nothing.
     """
 
-    def __init__(self, allowance: int) -> None:
-        self._allowance = allowance
+    def __init__(self, config: ProjectionConfig) -> None:
+        self._config = config
+        self._allowance = config.archive_calls
         self._originals: dict[str, str] = {}
         self._answered: dict[str, ArchiveResult] = {}
 
@@ -51,36 +53,35 @@ class Archive:
         return self._refuse(ArchiveOutcome.BAD_ARGUMENTS, problem)
 
     def _search(self, arguments: Mapping[str, Any]) -> ArchiveResult:
-        query, chars = arguments.get("query"), arguments.get("chars")
+        query, chars, most = arguments.get("query"), arguments.get("chars"), self._config
+        chars = most.search_chars if chars is None else chars
         if set(arguments) - {"query", "chars"}:
             return self.bad_arguments("allowed are query and chars")
         if not isinstance(query, str) or not 1 <= len(query) <= MAX_QUERY_CHARS:
             problem = f"query must be a string of 1 to {MAX_QUERY_CHARS} characters"
             return self.bad_arguments(problem)
-        if not _within(chars, 1, MAX_SEARCH_CHARS):
-            problem = f"chars must be an integer from 1 to {MAX_SEARCH_CHARS}"
+        if not _within(chars, 1, most.search_chars):
+            problem = f"chars must be an integer from 1 to {most.search_chars}"
             return self.bad_arguments(problem)
         if self._allowance == 0:
             return self._exhausted()
         self._allowance -= 1
-        found = [self._excerpt(*match, len(query), chars) for match in self._matches(query)]
-        heading = f"{len(found)} matches" if found else "no match"
-        limit = f" (at most {MAX_MATCHES} are shown)" if len(found) == MAX_MATCHES else ""
-        return self._ok("\n".join([f"{heading}{limit}; {self._left()}", *found]))
+        matches = list(islice(self._first_matches(query), most.search_matches))
+        each = min(most.search_match_chars, chars // max(1, len(matches)))
+        found = [self._excerpt(*match, len(query), each) for match in matches]
+        heading = "1 observation matches" if len(found) == 1 else f"{len(found)} observations match"
+        limit = f" (at most {len(found)} are shown)" if len(found) == most.search_matches else ""
+        heading = f"{heading}{limit}, each with its first match" if found else "no match"
+        return self._ok("\n".join([f"{heading}; {self._left()}", *found]))
 
-    def _matches(self, query: str) -> Iterator[tuple[str, int]]:
-        """Up to MAX_MATCHES (handle, offset), literal, ASCII case-insensitive, not overlapping."""
+    def _first_matches(self, query: str) -> Iterator[tuple[str, int]]:
+        """(handle, offset) of the first match in each original; literal, ASCII case ignored."""
         needle = utf8(query).lower()
-        count = 0
         for handle, text in self._originals.items():
             folded = utf8(text).lower()  # bytes.lower touches ASCII letters only
             at = folded.find(needle)
-            while at >= 0 and count < MAX_MATCHES:
+            if at >= 0:
                 yield handle, len(folded[:at].decode("utf-8", "surrogatepass"))
-                count += 1
-                at = folded.find(needle, at + len(needle))
-            if count == MAX_MATCHES:
-                return
 
     def _excerpt(self, handle: str, at: int, length: int, chars: int) -> str:
         """The match with as much text around it as `chars` code points allow, the match centred."""
@@ -95,13 +96,15 @@ class Archive:
 
     def _recover(self, arguments: Mapping[str, Any]) -> ArchiveResult:
         handle, start, chars = (arguments.get(key) for key in ("handle", "start", "chars"))
+        most = self._config.recover_chars
+        start = 0 if start is None else start
+        chars = self._config.recover_default_chars if chars is None else chars
         if set(arguments) - {"handle", "start", "chars"}:
             return self.bad_arguments("allowed are handle, start and chars")
         if not isinstance(handle, str):
             return self.bad_arguments("handle must be a string")
-        if not _within(chars, 1, MAX_RECOVER_CHARS):
-            problem = f"chars must be an integer from 1 to {MAX_RECOVER_CHARS}"
-            return self.bad_arguments(problem)
+        if not _within(chars, 1, most):
+            return self.bad_arguments(f"chars must be an integer from 1 to {most}")
         text = self._originals.get(handle)
         if text is None:
             return self._refuse(ArchiveOutcome.UNKNOWN_HANDLE, "no observation has this handle")

@@ -1,8 +1,12 @@
 """The projected text of one observation: how to get it back, then its head and tail (DESIGN §3)."""
 
 from functools import lru_cache
+from typing import Final
 
 from revereval.canonical import text_digest, utf8
+
+VERSION: Final = 1
+"""Of the projected text: raised with each change of a byte of it."""
 
 
 def head_and_tail(text: str, excerpt_bytes: int) -> tuple[str, str]:

@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from revereval.canonical import utf8
 from revereval.projection.excerpt import projected_text
 from revereval.terms import DecisionReason
 from revereval.validated_toml import Strict
+
+VERSION: Final = 1
+"""Of the boundary rule: raised with each change of what is eligible, or when."""
 
 
 class ProjectionConfig(Strict):
@@ -25,6 +29,24 @@ class ProjectionConfig(Strict):
     """Original text that stays, half head, half tail."""
     archive_calls: int = Field(default=3, ge=0)
     """Successful archive calls of one arm, its prefix included."""
+    search_matches: int = Field(default=5, ge=1)
+    """Matches that a search shows at most, the first of each observation."""
+    search_match_chars: int = Field(default=200, ge=1)
+    """Code points that it shows around each match, at most."""
+    search_chars: int = Field(default=1000, ge=1)
+    """Code points that it shows in all, at most; also where the call does not say."""
+    recover_chars: int = Field(default=6000, ge=1)
+    """Code points that a recovery shows, at most."""
+    recover_default_chars: int = Field(default=2000, ge=1, validate_default=True)
+    """Where the call does not say."""
+
+    @field_validator("recover_default_chars")
+    @classmethod
+    def _allowed_by_default(cls, chars: int, info: ValidationInfo) -> int:
+        limit = info.data.get("recover_chars", chars)
+        if chars > limit:
+            raise ValueError(f"must be at most recover_chars, which is {limit}")
+        return chars
 
 
 @dataclass(frozen=True)

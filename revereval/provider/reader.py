@@ -21,13 +21,15 @@ from revereval.terms import Reader
 from revereval.validated_toml import Strict
 
 READ, SEARCH, RECOVER = "read", "search_evidence", "recover_evidence"
-MAX_QUERY_CHARS = 256
-MAX_SEARCH_CHARS = 2000
-MAX_RECOVER_CHARS = 8192
+SEARCH_MATCH_CHARS = 200
+"""What a search shows around a match: a longer span is never whole in one."""
+RECOVER_CHARS = 6000
+"""What it takes for the most that a recovery shows, where the tool's definition does not say."""
 CONTINUATION_CHARS = 64
 """At the end of a page, where it says how to go on."""
 OVERLAP_CHARS = 1024
-"""Shared by neighbouring recovered intervals, so that a span up to this long is whole in one."""
+"""Shared by neighbouring recovered intervals, so that a span up to this long is whole in one;
+half an interval where those are shorter than twice as much."""
 TYPICAL_LINE_CHARS = 38
 """Where a line lies in an observation whose number of lines is no longer visible."""
 
@@ -127,6 +129,8 @@ class View:
     exchanges: tuple[tuple[ToolCall, str], ...]
     """Its earlier tool calls, each with the result that the request shows for it."""
     tools: frozenset[str]
+    recover_chars: int = RECOVER_CHARS
+    """The most that a recovery shows."""
 
     @property
     def texts(self) -> Iterator[str]:
@@ -204,7 +208,9 @@ def _calls(
     hidden = [(span, page) for span in missing if (page := history.page_of(span))]
     ways = {
         SEARCH: _within(history.archive_left, history.new(_searches(hidden))),
-        RECOVER: _within(history.archive_left, history.new(_recoveries(hidden, history))),
+        RECOVER: _within(
+            history.archive_left, history.new(_recoveries(hidden, history, view.recover_chars))
+        ),
         READ: _within(settings.patience - history.rereads, _again(hidden)),
     }
     for name in _WAYS[settings.recovery]:
@@ -327,26 +333,26 @@ def _unread(
 
 
 def _searches(hidden: Iterable[tuple[ReaderSpan, _Page]]) -> Iterator[ToolCall]:
-    """For the first line; the match stands in the middle of as much text as shows the span."""
+    """For each span that a search can show whole, by all of its text."""
     for span, _ in hidden:
-        query = span.text.split("\n", 1)[0][:MAX_QUERY_CHARS]
-        chars = min(MAX_SEARCH_CHARS, 2 * len(span.text) - len(query))
-        yield ToolCall(SEARCH, {"query": query, "chars": chars})
+        if len(span.text) <= SEARCH_MATCH_CHARS:
+            yield ToolCall(SEARCH, {"query": span.text})
 
 
 def _recoveries(
-    hidden: Iterable[tuple[ReaderSpan, _Page]], history: _History
+    hidden: Iterable[tuple[ReaderSpan, _Page]], history: _History, most: int
 ) -> Iterator[ToolCall]:
     """For each span the interval nearest to where its line should be, of those not yet tried."""
+    overlap = min(OVERLAP_CHARS, most // 2)
     for span, page in hidden:
         start, end = page.omitted
-        first, stop = max(0, start - OVERLAP_CHARS), min(page.code_points, end + OVERLAP_CHARS)
-        middle = page.place_of(span.line) - MAX_RECOVER_CHARS / 2
-        starts = range(first, stop, MAX_RECOVER_CHARS - OVERLAP_CHARS)
+        first, stop = max(0, start - overlap), min(page.code_points, end + overlap)
+        middle = page.place_of(span.line) - most / 2
+        starts = range(first, stop, most - overlap)
         intervals = [
             ToolCall(
                 RECOVER,
-                {"handle": page.handle, "start": at, "chars": min(MAX_RECOVER_CHARS, stop - at)},
+                {"handle": page.handle, "start": at, "chars": min(most, stop - at)},
             )
             for at in sorted(starts, key=lambda at: (abs(at - middle), at))
         ]

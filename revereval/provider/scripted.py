@@ -18,7 +18,16 @@ from typing import Any, NoReturn
 import httpx
 
 from revereval.canonical import canonical_bytes, sha256_hex
-from revereval.provider.reader import ReaderSettings, ReaderTask, ToolCall, Turn, View, next_turn
+from revereval.provider.reader import (
+    RECOVER,
+    RECOVER_CHARS,
+    ReaderSettings,
+    ReaderTask,
+    ToolCall,
+    Turn,
+    View,
+    next_turn,
+)
 from revereval.provider.wire import WIRES
 
 MODEL = "scripted"
@@ -180,9 +189,17 @@ def _view(items: Iterable[Mapping[str, Any]], tools: object) -> View:
         elif kind == "function_call_output":
             results.append(_text(item.get("output")))
     pairs = zip(calls, chain(results, repeat("")), strict=False)
-    functions = [tool.get("function", tool) for tool in _mappings(tools)]
-    names = frozenset(str(tool.get("name")) for tool in _mappings(functions))
-    return View(tuple(filter(None, notes)), tuple(pairs), names)
+    functions = _mappings([tool.get("function", tool) for tool in _mappings(tools)])
+    defined = {str(tool.get("name")): tool.get("parameters") for tool in functions}
+    recovered = _maximum(defined.get(RECOVER), "chars") or RECOVER_CHARS
+    return View(tuple(filter(None, notes)), tuple(pairs), frozenset(defined), recovered)
+
+
+def _maximum(parameters: object, name: str) -> int | None:
+    """What a tool's definition says of the largest value of one of its parameters."""
+    for key in ("properties", name, "maximum"):
+        parameters = parameters.get(key) if isinstance(parameters, dict) else None
+    return parameters if type(parameters) is int and parameters > 0 else None
 
 
 def _call(function: object) -> ToolCall:

@@ -4,13 +4,16 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from revereval.canonical import StrictJSONError, strict_json
 from revereval.provider.body import Item
 from revereval.provider.error_body import WireError, error_of
 from revereval.provider.no_answer import Held, no_answer, possibly_cut
 from revereval.terms import StopReason
+
+VERSION: Final = 2
+"""Of what a reply is read as and sent back as: raised with each change of either."""
 
 SUBSTITUTE_ARGUMENTS = "{}"
 """Sent back in place of arguments that are not a JSON object, alike in capture, F and P."""

@@ -12,7 +12,7 @@ from revereval.tasks.spec import MAX_DEPTH, KeyType
 from revereval.terms import Contract, KeyScore
 
 VERSION: Final = 2
-"""Of the rules that `score` states; raised whenever one of them changes."""
+"""Of the rules that `score` states; raised with each change of a verdict or of a reason."""
 
 _SPACE: Final = " \t\n\r"
 _STRING: Final = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"'

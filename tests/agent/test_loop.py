@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from revereval.agent.loop import Conversation, answer
-from revereval.agent.tools import TOOL_SPECS, ReadOnlyTools
+from revereval.agent.tools import ReadOnlyTools, tool_specs
 from revereval.canonical import text_digest
 from revereval.projection.archive import Archive
+from revereval.projection.policy import ProjectionConfig
 from revereval.provider.body import head
 from revereval.provider.wire import WIRES, Call, Reply, Wire
 
@@ -61,9 +62,9 @@ def converse(protocol: str, *turns: Calls, final: str = "{}") -> tuple[str, list
     wire: Wire = WIRES[protocol]
     replies = [raw_reply(protocol, calls, None) for calls in turns]
     gate = Replying(protocol, [*replies, raw_reply(protocol, [], final)])
-    settings_ = head(wire.settings("m", TOOL_SPECS), wire.items_field)
+    settings_ = head(wire.settings("m", tool_specs(ProjectionConfig())), wire.items_field)
     conversation = Conversation(settings_, [wire.message("user", "What is it?")])
-    text = answer(conversation, wire, gate, ReadOnlyTools(FILES, Archive(3)))
+    text = answer(conversation, wire, gate, ReadOnlyTools(FILES, Archive(ProjectionConfig())))
     return text, gate.bodies
 
 
@@ -222,7 +223,7 @@ def test_the_provider_own_ids_are_kept_where_they_are_unique(protocol: str) -> N
 
 
 def observed(name: str, **arguments: Any) -> Any:
-    tools = ReadOnlyTools(FILES, Archive(1))
+    tools = ReadOnlyTools(FILES, Archive(ProjectionConfig(archive_calls=1)))
     return tools.observe(Call("c", name, arguments, "{}"))
 
 
@@ -241,7 +242,7 @@ def test_a_result_says_beside_its_text_whether_it_is_an_error_and_whose_it_is() 
 
 
 def test_the_archive_holds_what_was_read_in_full_and_no_error_text() -> None:
-    archive = Archive(3)
+    archive = Archive(ProjectionConfig())
     tools = ReadOnlyTools(FILES, archive)
     for path in ("a.py", "../a.py"):
         tools.observe(Call(path, "read", {"path": path}, "{}"))
@@ -254,7 +255,26 @@ def test_the_archive_holds_what_was_read_in_full_and_no_error_text() -> None:
 
 
 def test_the_tool_surface_names_three_tools_with_closed_parameters() -> None:
-    assert [spec.name for spec in TOOL_SPECS] == ["read", "search_evidence", "recover_evidence"]
-    for spec in TOOL_SPECS:
+    specs = tool_specs(ProjectionConfig())
+    assert [spec.name for spec in specs] == ["read", "search_evidence", "recover_evidence"]
+    for spec in specs:
         assert spec.parameters["additionalProperties"] is False
         assert set(spec.parameters["required"]) <= spec.parameters["properties"].keys()
+
+
+def test_the_definitions_state_the_limits_that_the_plan_has() -> None:
+    chosen = ProjectionConfig(
+        search_matches=7, search_match_chars=77, search_chars=777, recover_chars=7777,
+        recover_default_chars=70,
+    )  # fmt: skip
+    _, search, recover = tool_specs(chosen)
+    assert "at most 7, " in search.description
+    assert "at most 77 code points around it" in search.description
+    assert search.parameters["properties"]["chars"]["maximum"] == 777
+    assert "(default and maximum 777)" in search.parameters["properties"]["chars"]["description"]
+    assert recover.parameters["properties"]["chars"]["maximum"] == 7777
+    said = recover.parameters["properties"]["chars"]["description"]
+    assert said == "Code points to show, 1 to 7777 (default 70)."
+    assert (search.parameters["required"], recover.parameters["required"]) == (
+        ["query"], ["handle"],
+    )  # fmt: skip

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from revereval.canonical import canonical_bytes, digest, sha256_hex, utf8
@@ -13,8 +14,10 @@ from revereval.ledger.database import Database
 from revereval.ledger.recording import StageRecorder
 from revereval.ledger.treatment import treatment_digest
 from revereval.provider.usage import read_usage
+from revereval.tasks import scoring
 from revereval.tasks.spec import load_task
 from revereval.terms import (
+    ArchiveOutcome,
     ArmName,
     CaptureOutcome,
     Endpoint,
@@ -22,8 +25,34 @@ from revereval.terms import (
     StopReason,
     UsageConvention,
 )
-from tests.ledger.script import HEAD, LONG, NOW, OPENING, READ, SEARCH, StageWriter, Turn
+from tests.ledger.script import (
+    HEAD,
+    LONG,
+    NOW,
+    OPENING,
+    POLICY,
+    READ,
+    SEARCH,
+    StageWriter,
+    Turn,
+)
 
+IMPLEMENTATION = {
+    part: {"version": version, "digest": "0" * 64}
+    for part, version in {
+        "prompt": 1, "tools": 2, "archive": 2, "projection_text": 1, "boundary_rule": 1,
+        "scorer": scoring.VERSION, "wire": 1,
+    }.items()
+}  # fmt: skip
+"""Of the rules by which the made-up runs are written."""
+LATER = {
+    "search_matches",
+    "search_match_chars",
+    "search_chars",
+    "recover_chars",
+    "recover_default_chars",
+}
+"""Settings that plans got together with their implementation."""
 RIGHT, WRONG = '{"x": 1}', '{"x": 2}'
 
 
@@ -43,8 +72,13 @@ class Build:
     database: Database
     tasks_dir: Path
 
-    def plan(self, **changes: Any) -> dict[str, Any]:
-        """A plan row; `changes` are columns of it that the document shares."""
+    def plan(
+        self, implementation: Mapping[str, Any] | None = MappingProxyType({}), **changes: Any
+    ) -> dict[str, Any]:
+        """A plan row; `changes` are columns of it that the document shares.
+
+        implementation: parts of it that are other ones; None for a plan from before it.
+        """
         task = load_task(self.tasks_dir, "what-is-x")
         shared = {
             "snapshot_digest": task.source.snapshot_digest, "gold_digest": task.gold_digest,
@@ -63,15 +97,22 @@ class Build:
             },
             "head_digest": sha256_hex(HEAD),
             "opening_digest": digest([dict(item.value) for item in OPENING]),
-            "projection": {"archive_calls": 3, "min_observation_bytes": 2000},
+            "projection": POLICY.model_dump(),
             "limits": {"prefix_requests": 12, "suffix_requests": 12, "metered_tokens": None},
             **shared,
         }  # fmt: skip
+        covered = ""
+        if implementation is None:  # the settings of then
+            document["projection"] = POLICY.model_dump(exclude=LATER)
+        else:
+            document["implementation"] = IMPLEMENTATION | dict(implementation)
+            covered = digest(document["implementation"])
         return {
             "digest": digest(document), "document": canonical_bytes(document).decode(),
             "task_id": task.id, "source_group": task.source.group, "task_digest": task.digest,
             "provider": "openai-chat", "model": "m", "created_at": NOW,
-            "treatment": treatment_digest(document), "implementation": "", "control": None,
+            "treatment": treatment_digest(document),
+            "implementation": covered, "control": None,
             **shared,
         }  # fmt: skip
 
@@ -106,7 +147,7 @@ class Build:
         """A boundary run: observation 0 is eligible at the boundary, and P projects it."""
         run_id, writer = self.capture(capture, **plan)
         request = writer.request(eligible=[0])
-        calls = sum(asked.archive is not None for _, asked, _ in writer.observations)
+        calls = sum(asked.archive is ArchiveOutcome.OK for _, asked, _ in writer.observations)
         last = read_usage(capture[-1].usage, UsageConvention.CACHED_IN_INPUT)
         cached, total = last.cached_tokens, last.input_tokens
         row = runs.load_run(self.database, run_id).plan
@@ -136,7 +177,7 @@ class Build:
         interrupted = {"endpoint": Endpoint.STOPPED, "reason": StopReason.INTERRUPTED}
         runs.update_arm(self.database, run_id, name, started_at=NOW, **interrupted)
         for number, turn in enumerate(script.turns):
-            writer.send(turn, project=[0] if name is ArmName.P and number == 0 else ())
+            writer.send(turn, eligible=[0] if number == 0 else ())
         values: dict[str, Any] = {"endpoint": script.endpoint, "reason": script.reason}
         if script.endpoint in (Endpoint.CORRECT, Endpoint.WRONG):
             text = script.turns[-1].answer

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from revereval.canonical import canonical_bytes, text_digest, utf8
@@ -15,6 +15,7 @@ from revereval.ledger.recording import (
     Outcome,
     StageRecorder,
 )
+from revereval.projection.policy import Observation
 from revereval.provider.body import Body, Item, head
 from revereval.provider.usage import read_usage
 from revereval.provider.wire import WIRES
@@ -25,6 +26,7 @@ from revereval.terms import (
     Stage,
     UsageConvention,
 )
+from tests.projection import naive
 
 WIRE = WIRES["chat"]
 NOW = "2026-01-02T03:04:05.678+00:00"
@@ -32,6 +34,8 @@ HEAD = head({"model": "m", "tools": []}, "messages")
 OPENING = [WIRE.message("system", "You read."), WIRE.message("user", "What is x?")]
 LONG = "x = 1  # a long file\n" * 100
 """2,100 bytes: what is projected here."""
+POLICY = naive.policy(min_observation_bytes=2000, full_exposures=1, excerpt_bytes=64)
+SHORT = naive.projected(LONG, "read", POLICY.excerpt_bytes)
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,24 @@ class Asked:
     arguments: str = '{"path":"a.py"}'
     result: str = LONG
     error: str | None = None
-    archive: tuple[ArchiveOutcome, int] | None = None
+    archive: ArchiveOutcome | None = None
+    """Its outcome, for an archive call; LEFT in `result` stands for the calls left after it."""
+    left: int = 0
 
 
 READ = Asked()
-SEARCH = Asked("search_evidence", '{"query":"x","chars":9}', "found", None, (ArchiveOutcome.OK, 2))
+LITTLE = Asked(result="x = 1")
+"""Too small to be projected."""
+FOUND = f"""1 observation matches, each with its first match; archive calls left: LEFT
+handle: {text_digest(LONG)}
+match: 0 to 1, excerpt: 0 to 9, of 2100 code points
+---
+x = 1  # \n---"""
+SEARCH = Asked("search_evidence", '{"query":"x","chars":9}', FOUND, None, ArchiveOutcome.OK)
 REFUSED = Asked(
-    "recover_evidence", '{"handle":"?"}', "error", "unknown_handle",
-    (ArchiveOutcome.UNKNOWN_HANDLE, 2),
+    "recover_evidence", '{"handle":"?"}',
+    "error: unknown_handle: no observation has this handle; archive calls left: LEFT",
+    "unknown_handle", ArchiveOutcome.UNKNOWN_HANDLE,
 )  # fmt: skip
 
 
@@ -102,21 +116,32 @@ class StageWriter:
     """(index of the item, call and result, call id)."""
     noted: int = 0
     projected: dict[int, Item] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
+    """Projected texts, by observation."""
+    exposures: list[int] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    """Of the previous request."""
+    archive_calls: int = POLICY.archive_calls
+    """Left."""
+    call_ids: set[str] = field(default_factory=set)
     meters: Meters = field(default_factory=lambda: Meters(0, 0, 0, 0))
 
-    def request(self, project: Sequence[int] = (), eligible: Sequence[int] = ()) -> NewRequest:
-        """The next request; `project` shortens observations from here on."""
-        for at in project:
+    def request(self, eligible: Sequence[int] = ()) -> NewRequest:
+        """The next request, by the plain rule; `eligible` are so whatever the rule says."""
+        decided = self._decided(eligible)
+        now = [
+            at for at, (reason, _) in enumerate(decided)
+            if reason == "eligible" and self.recorder.stage is Stage.P
+        ]  # fmt: skip
+        for at in now:
+            self.texts[at] = str(decided[at][1])
             index = self.observations[at][0]
-            self.projected[index] = WIRE.with_text(self.items[index], "short")
+            self.projected[index] = WIRE.with_text(self.items[index], self.texts[at])
         body = Body(HEAD, tuple(self.items)).with_items(self.projected)
         base_id, base = self.base or (None, [])
         data = [item.data for item in body.items]
         edits = [(n, d) for n, d in enumerate(data) if n >= len(base) or base[n] != d]
-        self._data = data
-        decided = dict.fromkeys((*project, *eligible), DecisionReason.ELIGIBLE)
-        new = range(self.noted, len(self.observations))
-        decided = {**dict.fromkeys(new, DecisionReason.RECENT), **decided}
+        self._data, self._decisions = data, [reason for reason, _ in decided]
         return NewRequest(
             position=self.position,
             digest=body.digest,
@@ -126,13 +151,32 @@ class StageWriter:
             base_id=base_id,
             item_count=len(data),
             edits=edits,
-            newly_projected=len(project),
-            observations=[self._observation(at) for at in new],
+            newly_projected=len(now),
+            observations=[
+                self._observation(at) for at in range(self.noted, len(self.observations))
+            ],
             decisions=[
-                NewDecision(at, reason, 2095 if reason is DecisionReason.ELIGIBLE else None)
-                for at, reason in sorted(decided.items())
+                NewDecision(at, DecisionReason(reason), self._saved(at, text))
+                for at, (reason, text) in enumerate(decided)
+                if self.reasons[at : at + 1] != [reason]
             ],
         )
+
+    def _decided(self, eligible: Sequence[int]) -> list[tuple[str, str | None]]:
+        seen = [
+            Observation(
+                asked.tool, asked.result, asked.error is not None, asked.archive is not None
+            )
+            for _, asked, _ in self.observations
+        ]
+        self.exposures += [0] * (len(seen) - len(self.exposures))
+        decided = naive.decide(seen, self.exposures, self.texts, POLICY)
+        for at in eligible:
+            decided[at] = "eligible", naive.projected(LONG, "read", POLICY.excerpt_bytes)
+        return decided
+
+    def _saved(self, at: int, text: str | None) -> int | None:
+        return None if text is None else naive.size(self.observations[at][1].result) - len(text)
 
     def _observation(self, at: int) -> NewObservation:
         index, asked, call_id = self.observations[at]
@@ -147,11 +191,11 @@ class StageWriter:
             code_points=len(asked.result),
             error=asked.error,
             item=self.items[index].data,
-            archive=asked.archive,
+            archive=None if asked.archive is None else (asked.archive, asked.left),
         )
 
-    def send(self, turn: Turn, project: Sequence[int] = ()) -> None:
-        request = self.request(project)
+    def send(self, turn: Turn, eligible: Sequence[int] = ()) -> None:
+        request = self.request(eligible)
         request_id, attempt_id = self.recorder.intend(request)
         if turn.intent_only:
             return
@@ -162,7 +206,7 @@ class StageWriter:
         if turn.unanswered:
             return
         raw = turn.reply()
-        reply = WIRE.read_reply(raw, self.position, (), echo_unknown=True)
+        reply = WIRE.read_reply(raw, self.position, self.call_ids, echo_unknown=True)
         usage = read_usage(reply.raw_usage, UsageConvention.CACHED_IN_INPUT)
         completion = Completion(
             reply.model, usage.input_tokens, usage.uncached_tokens, usage.cached_tokens,
@@ -178,8 +222,15 @@ class StageWriter:
         self.base = (request_id, self._data)
         self.noted = len(self.observations)
         self.position += 1
+        self.reasons = self._decisions
+        self.exposures = [n + (at not in self.texts) for at, n in enumerate(self.exposures)]
         self.items += reply.items
-        for call, asked in zip(reply.calls, turn.asks, strict=True):
+        self.call_ids.update(call.id for call in reply.calls)
+        for call, scripted in zip(reply.calls, turn.asks, strict=True):
+            self.archive_calls -= scripted.archive is ArchiveOutcome.OK
+            left = self.archive_calls
+            result = scripted.result.replace("LEFT", str(left))
+            asked = replace(scripted, result=result, left=left)
             self.observations.append((len(self.items), asked, call.id))
             self.items.append(WIRE.result(call.id, asked.result))
 
@@ -193,7 +244,16 @@ class StageWriter:
         )
 
     def branch(self, recorder: StageRecorder, boundary: tuple[int, list[bytes]]) -> "StageWriter":
-        return StageWriter(
-            recorder, list(self.items), self.position, boundary, list(self.observations),
-            len(self.observations),
-        )  # fmt: skip
+        return replace(
+            self,
+            recorder=recorder,
+            items=list(self.items),
+            base=boundary,
+            observations=list(self.observations),
+            noted=len(self.observations),
+            projected={},
+            texts={},
+            exposures=list(self.exposures),
+            call_ids=set(self.call_ids),
+            meters=Meters(0, 0, 0, 0),
+        )

@@ -11,7 +11,7 @@ from revereval.ledger.audit import audit
 from revereval.terms import ArmName, Endpoint, StopReason
 from tests.ledger.audited import LOST, disagreements, fields, findings, tamper
 from tests.ledger.build import ANSWERS, ERRS, PREFIX, ArmScript, Build, both
-from tests.ledger.script import READ, Turn
+from tests.ledger.script import LITTLE, READ, Turn
 
 
 def test_a_clean_pair_has_no_disagreement_and_nothing_unchecked(paired: Build) -> None:
@@ -23,7 +23,7 @@ def test_every_ending_is_clean(build: Build) -> None:
     build.finished([Turn([READ]), ANSWERS])
     build.finished([ERRS])
     build.stopped([Turn([READ]), Turn(failed=[LOST], unanswered=True)], StopReason.IN_DOUBT)
-    build.stopped([Turn([READ])] * 12, StopReason.PREFIX_CAP)
+    build.stopped([Turn([LITTLE])] * 12, StopReason.PREFIX_CAP)
     capped = ArmScript([Turn([READ])] * 12, Endpoint.CAPPED)
     stopped = ArmScript([Turn([READ]), Turn(failed=[LOST], unanswered=True)], Endpoint.STOPPED,
                         "ambiguous_dispatch")  # fmt: skip

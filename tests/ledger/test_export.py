@@ -172,11 +172,11 @@ def test_requests_and_observations_are_told_one_by_one(build: Build) -> None:
     names = ("stage", "position", "tool", "error", "archive_outcome", "reason", "p_projected_at")
     assert [[o[name] for name in names] for o in rows(build, "observations")] == [
         ["capture", 0, "read", None, None, "eligible", 2],
-        ["capture", 1, "search_evidence", None, "ok", "recent", None],
-        ["F", 2, "recover_evidence", "unknown_handle", "unknown_handle", "recent", None],
+        ["capture", 1, "search_evidence", None, "ok", "archive_result", None],
+        ["F", 2, "recover_evidence", "unknown_handle", "unknown_handle", "error", None],
         ["P", 2, "read", None, None, "recent", None],
     ]  # fmt: skip
-    assert rows(build, "observations")[0]["p_saved_bytes"] == 2095
+    assert rows(build, "observations")[0]["p_saved_bytes"] == 1662
 
 
 def test_csv_and_jsonl_have_the_same_rows_and_columns(build: Build) -> None:

@@ -50,7 +50,7 @@ def test_a_run_is_told_request_by_request(build: Build) -> None:
     )
     assert last["led_to"] == []
     first, last = trajectory["P"]
-    assert first["projected"] == [{"observation": 0, "saved_bytes": 2095}]
+    assert first["projected"] == [{"observation": 0, "saved_bytes": 1662}]
     assert first["usage_flags"] == "cached_exceeds_input"
     assert first["led_to"][0]["error"] == "unknown_handle"
     of_f, of_p = facts["arms"]
@@ -94,9 +94,9 @@ def test_a_person_reads_what_was_read_searched_refused_and_projected(build: Buil
         "provider: openai-chat",
         "eligible_bytes: 2,100",
         "read a.py: observation 0, 2,100 bytes",
-        "search_evidence x 9: observation 1, 5 bytes, 2 calls left",
+        "search_evidence x 9: observation 1, 214 bytes, 2 calls left",
         "recover_evidence ?: refused, unknown_handle",
-        "newly projected: observation 0, 2,095 bytes saved",
+        "newly projected: observation 0, 1,662 bytes saved",
         "attempt 1: failed, slow down",
         "usage contradicts itself: cached_exceeds_input",
         "the final answer",

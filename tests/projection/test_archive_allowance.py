@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from revereval.canonical import text_digest
 from revereval.projection.archive import Archive, ArchiveResult
+from tests.projection.naive import policy
 
 TEXT = "0123456789é語\U0001f600\ud800 end"
 SEARCH: dict[str, Any] = {"query": "345", "chars": 5}
@@ -15,7 +16,7 @@ RECOVER: dict[str, Any] = {"handle": text_digest(TEXT), "start": 10, "chars": 4}
 
 
 def archive(allowance: int = 3) -> Archive:
-    made = Archive(allowance)
+    made = Archive(policy(archive_calls=allowance))
     assert made.add(TEXT) == text_digest(TEXT)
     return made
 
@@ -39,9 +40,9 @@ def test_recovered_text_is_the_exact_code_point_interval() -> None:
 
 
 @settings(deadline=None)
-@given(st.text(min_size=1, max_size=60), st.integers(0, 70), st.integers(1, 8192))
+@given(st.text(min_size=1, max_size=60), st.integers(0, 70), st.integers(1, 6000))
 def test_any_interval_comes_back_as_python_slices_it(text: str, start: int, chars: int) -> None:
-    made = Archive(1)
+    made = archive(1)
     handle = made.add(text)
     arguments = {"handle": handle, "start": start, "chars": chars}
     result = made.call("c", "recover_evidence", arguments)
@@ -73,7 +74,6 @@ def test_no_allowance_serves_nothing() -> None:
 
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("search_evidence", {}),
-    ("search_evidence", {"query": "345"}),
     ("search_evidence", {"chars": 5}),
     ("search_evidence", SEARCH | {"query": ""}),
     ("search_evidence", SEARCH | {"query": "x" * 257}),
@@ -82,7 +82,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("search_evidence", SEARCH | {"query": None}),
     ("search_evidence", SEARCH | {"chars": 0}),
     ("search_evidence", SEARCH | {"chars": -1}),
-    ("search_evidence", SEARCH | {"chars": 2001}),
+    ("search_evidence", SEARCH | {"chars": 1001}),
     ("search_evidence", SEARCH | {"chars": True}),
     ("search_evidence", SEARCH | {"chars": 5.0}),
     ("search_evidence", SEARCH | {"chars": "5"}),
@@ -95,9 +95,8 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("recover_evidence", RECOVER | {"start": len(TEXT)}),
     ("recover_evidence", RECOVER | {"start": False}),
     ("recover_evidence", RECOVER | {"start": 1.0}),
-    ("recover_evidence", RECOVER | {"start": None}),
     ("recover_evidence", RECOVER | {"chars": 0}),
-    ("recover_evidence", RECOVER | {"chars": 8193}),
+    ("recover_evidence", RECOVER | {"chars": 6001}),
     ("recover_evidence", RECOVER | {"chars": True}),
     ("recover_evidence", RECOVER | {"query": "345"}),
 ]
@@ -117,10 +116,54 @@ def test_bad_arguments_are_refused_and_consume_nothing(
 @pytest.mark.parametrize(
     "arguments",
     [SEARCH | {"query": "x"}, SEARCH | {"query": "x" * 256}, SEARCH | {"chars": 1},
-     SEARCH | {"chars": 2000}],
+     SEARCH | {"chars": 1000}],
 )  # fmt: skip
 def test_the_bounds_themselves_are_allowed(arguments: dict[str, Any]) -> None:
     assert archive().call("c", "search_evidence", arguments).outcome == "ok"
+
+
+@pytest.mark.parametrize("left_out", [{}, {"start": None, "chars": None}])
+def test_a_recovery_begins_at_0_and_shows_2000_where_the_call_does_not_say(
+    left_out: dict[str, Any],
+) -> None:
+    made = archive()
+    handle = made.add("a" * 1999 + "bcd")
+    result = made.call("c", "recover_evidence", {"handle": handle, **left_out})
+    assert "interval: 0 to 2000 of 2002 code points" in result.text
+    assert result.text.endswith("\n---\n" + "a" * 1999 + "b\n---")
+
+
+def test_a_recovery_shows_6000_code_points_at_most() -> None:
+    made = archive()
+    handle = made.add("é" * 6001)
+    arguments = {"handle": handle, "chars": 6000}
+    assert made.call("c", "recover_evidence", arguments).text.endswith("\n" + "é" * 6000 + "\n---")
+    refused = made.call("d", "recover_evidence", arguments | {"chars": 6001})
+    assert refused.text.startswith("error: bad_arguments: chars must be an integer from 1 to 6000;")
+
+
+def test_every_limit_is_the_plans() -> None:
+    chosen = policy(
+        search_matches=2, search_match_chars=6, search_chars=10, recover_chars=8,
+        recover_default_chars=3,
+    )  # fmt: skip
+    made = Archive(chosen)
+    handles = [made.add(f"{number}....x....") for number in range(3)]
+    found = made.call("a", "search_evidence", {"query": "x"}).text
+    assert found.count("\nhandle: ") == 2, "matches"
+    assert "excerpt: 3 to 8, of 10" in found, "10 in all: 5 for each of two"
+    assert made.call("b", "search_evidence", {"query": "x", "chars": 11}).outcome == "bad_arguments"
+    (one,) = [made.call("c", "search_evidence", {"query": "2...."}).text]
+    assert "excerpt: 0 to 6, of 10" in one, "at most 6 for one"
+    by_default = made.call("d", "recover_evidence", {"handle": handles[0]})
+    assert by_default.text.endswith("\n---\n0..\n---")
+    asked = {"handle": handles[0], "chars": 9}
+    assert made.call("e", "recover_evidence", asked).outcome == "bad_arguments"
+
+
+def test_a_default_beyond_the_limit_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="at most recover_chars, which is 100"):
+        policy(recover_chars=100)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from revereval.canonical import text_digest
 from revereval.projection.archive import Archive
+from tests.projection.naive import policy
 
 MATCH = re.compile(
     r"handle: ([0-9a-f]{64})\n"
@@ -46,7 +47,7 @@ def parsed(text: str) -> list[Found]:
 
 
 def archive_of(*texts: str, allowance: int = 3) -> Archive:
-    archive = Archive(allowance)
+    archive = Archive(policy(archive_calls=allowance))
     for text in texts:
         archive.add(text)
     return archive
@@ -67,16 +68,13 @@ def same_letter(a: str, b: str) -> bool:
 
 
 def naive_matches(texts: list[str], query: str) -> list[tuple[str, int]]:
-    """All of them, left to right, none overlapping the one before, each text once."""
+    """The leftmost of each text, each text once."""
     matches = []
     for text in dict.fromkeys(texts):
-        at = 0
-        while at + len(query) <= len(text):
+        for at in range(len(text) - len(query) + 1):
             if all(same_letter(a, b) for a, b in zip(text[at:], query, strict=False)):
                 matches.append((text_digest(text), at))
-                at += len(query)
-            else:
-                at += 1
+                break
     return matches
 
 
@@ -84,11 +82,12 @@ LETTERS = st.text(st.sampled_from("aAbB\u212a\u017fkKsSiIİıéÉß\n-\U0001f600
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(LETTERS, max_size=4), LETTERS.filter(lambda q: 1 <= len(q) <= 3))
+@given(st.lists(LETTERS, max_size=9), LETTERS.filter(lambda q: 1 <= len(q) <= 3))
 @example(["aaaaaaaaaaaaaaa"], "aA")
+@example(["a", "ba", "ca", "a", "da", "ea", "fa"], "A")
 @example(["aaaaaaaa", "bbab", "aaaaaaaa"], "a")
 @example(["\u212a K k"], "k")
-def test_it_finds_the_first_five_matches_that_a_naive_search_finds(
+def test_it_finds_the_first_match_of_the_first_five_texts_that_a_naive_search_finds(
     texts: list[str], query: str
 ) -> None:
     found = search(archive_of(*texts), query)
@@ -105,15 +104,17 @@ def test_offsets_and_excerpts_are_original_text_in_code_points(
     texts: list[str], query: str, chars: int
 ) -> None:
     originals = {text_digest(text): text for text in texts}
-    for found in search(archive_of(*texts), query, chars):
+    matches = search(archive_of(*texts), query, chars)
+    each = min(200, chars // len(matches)) if matches else 0
+    for found in matches:
         text = originals[found.handle]
         assert found.length == len(text)
         assert found.end - found.start == len(query)
         assert found.excerpt == text[found.excerpt_start : found.excerpt_end]
-        assert len(found.excerpt) == min(chars, len(text))
+        assert len(found.excerpt) == min(each, len(text))
         matched = text[found.start : found.end]
         assert all(map(same_letter, matched, query))
-        if chars >= len(query):
+        if each >= len(query):
             assert found.excerpt_start <= found.start <= found.end <= found.excerpt_end
         else:
             assert matched.startswith(found.excerpt)
@@ -136,9 +137,9 @@ def test_a_match_stands_in_the_middle_of_its_excerpt_where_the_text_allows() -> 
         ("İstanbul istanbul", "istanbul", [9]),
         ("a.c abc", "A.C", [0]),
         ("x\\ny x\ny", "x\ny", [5]),
-        ("aaaa", "aa", [0, 2]),
-        ("abcabcabcabcabcabcabc", "ABC", [0, 3, 6, 9, 12]),
-        ("\U0001f600x\U0001f600X", "x", [1, 3]),
+        ("aaaa", "aa", [0]),
+        ("xabcabcabcabcabcabc", "ABC", [1]),
+        ("\U0001f600x\U0001f600X", "x", [1]),
         ("none here", "zebra", []),
     ],
 )
@@ -154,11 +155,40 @@ def test_originals_are_searched_once_each_in_the_order_they_were_seen() -> None:
     assert handles == [text_digest("second a"), text_digest("first a")]
 
 
+@pytest.mark.parametrize(
+    ("texts", "chars", "each"),
+    [(1, 1000, 200), (5, 1000, 200), (9, 1000, 200), (1, 150, 150), (4, 150, 37), (2, 401, 200),
+     (5, 4, 0), (1, None, 200), (7, None, 200)],
+)  # fmt: skip
+def test_matches_share_the_code_points_asked_for_at_most_200_each(
+    texts: int, chars: int | None, each: int
+) -> None:
+    """min(200, chars // number of matches), from the record; 1,000 where none are asked for."""
+    archive = archive_of(*("." * 300 + f"needle {number}" + "." * 300 for number in range(texts)))
+    arguments = {"query": "needle"} | ({} if chars is None else {"chars": chars})
+    found = parsed(archive.call("c", "search_evidence", arguments).text)
+    assert [match.start for match in found] == [300] * min(5, texts)
+    assert {len(match.excerpt) for match in found} == {each}
+
+
+def test_the_heading_counts_the_observations_that_match() -> None:
+    for texts, said in (
+        (0, "no match; archive calls left: 2"),
+        (1, "1 observation matches, each with its first match; archive calls left: 2"),
+        (2, "2 observations match, each with its first match; archive calls left: 2"),
+        (6, "5 observations match (at most 5 are shown), each with its first match; "
+            "archive calls left: 2"),
+    ):  # fmt: skip
+        archive = archive_of(*(f"x{number}" for number in range(texts)))
+        text = archive.call("c", "search_evidence", {"query": "X"}).text
+        assert text.split("\n")[0] == said
+
+
 def test_a_query_of_256_characters_is_found_and_its_bounds_are_characters_not_bytes() -> None:
     query = "語" * 256
     (found,) = search(archive_of("x" + query + "y"), query, 300)
     assert (found.start, found.end, found.length) == (1, 257, 258)
-    assert found.excerpt == "x" + query + "y"
+    assert found.excerpt == "語" * 200
     refused = archive_of(query).call("c", "search_evidence", {"query": query + "語", "chars": 9})
     assert refused.outcome == "bad_arguments"
 

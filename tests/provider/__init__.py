@@ -9,7 +9,7 @@ from typing import Any
 
 from revereval.agent.loop import Conversation, answer
 from revereval.agent.prompt import SYSTEM
-from revereval.agent.tools import TOOL_SPECS, ReadOnlyTools
+from revereval.agent.tools import ReadOnlyTools, tool_specs
 from revereval.projection.archive import Archive
 from revereval.projection.policy import Observation, ProjectionConfig, decide
 from revereval.provider.body import Item, head
@@ -141,9 +141,9 @@ def run(
     policy = config or ProjectionConfig.model_validate({})
     protocol = WIRES[wire]
     opening = [protocol.message("system", SYSTEM), protocol.message("user", task.opening)]
-    settings = head(protocol.settings("scripted", TOOL_SPECS), protocol.items_field)
+    settings = head(protocol.settings("scripted", tool_specs(policy)), protocol.items_field)
     gate = SmallGate(post, wire, policy if project else None, cap)
-    tools = ReadOnlyTools(files, Archive(policy.archive_calls))
+    tools = ReadOnlyTools(files, Archive(policy))
     try:
         final = json.loads(answer(Conversation(settings, opening), protocol, gate, tools))
     except CappedError:

@@ -95,6 +95,22 @@ def test_the_archive_brings_hidden_spans_back(recovery: str, tool: str) -> None:
     )
 
 
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+def test_it_recovers_no_more_at_once_than_the_definition_allows(wire: str) -> None:
+    small = policy(recover_chars=2500, archive_calls=9)
+    done = read_by(make_task(), project=True, recovery="recover", wire=wire, config=small)
+    asked = [arguments["chars"] for name, arguments in done.calls if name == "recover_evidence"]
+    assert done.answer == RIGHT
+    assert max(asked) == 2500
+
+
+def test_a_span_longer_than_a_search_shows_is_recovered_instead() -> None:
+    long = make_task(SPANS | {"two": (span("pkg/beta.py", 170, 12),)})
+    done = read_by(long, project=True)
+    assert done.answer == RIGHT
+    assert names(done)[-1] == "recover_evidence"
+
+
 def test_a_refused_archive_is_not_asked_again() -> None:
     done = read_by(make_task(), project=True, patience=1, config=policy(archive_calls=0))
     assert names(done).count("search_evidence") == 1
@@ -272,6 +288,9 @@ def test_a_guess_has_the_declared_type_and_is_wrong(kind: str, value: object) ->
         keep_recent=st.integers(0, 2),
         excerpt_bytes=st.sampled_from([0, 40, 1024, 20000]),
         archive_calls=st.integers(0, 4),
+        search_match_chars=st.sampled_from([20, 200]),
+        recover_chars=st.sampled_from([1, 900, 6000]),
+        recover_default_chars=st.just(1),
     ),
 )
 def test_every_run_ends_and_answers_exactly_what_its_last_request_shows(
