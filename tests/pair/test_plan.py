@@ -71,6 +71,7 @@ OTHER: dict[str, Any] = {
     "provider.usage_convention": "cached_apart",
     "provider.reader.recovery": "reread",
     "limits.metered_tokens": 10**6,
+    "control": {"kind": "closed_book"},
 }
 """Other values than the built-in ones, where not any other value would do."""
 
