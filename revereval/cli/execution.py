@@ -10,6 +10,7 @@ from pathlib import Path
 
 from revereval.errors import InputError
 from revereval.ledger.database import Database
+from revereval.ledger.file import ledger_file
 from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import create_run, find_or_create_run, load_run
 from revereval.pair.annotations import reader_task
@@ -110,8 +111,8 @@ def _run_of(
 
 @contextmanager
 def _opened(path: Path, *, existing: bool) -> Iterator[Database]:
-    if existing and not path.is_file():
-        raise InputError(path, "", "no ledger here; --ledger names another file")
+    if existing:
+        ledger_file(path, write=False)
     database = Database(path, write=True)
     try:
         yield database
