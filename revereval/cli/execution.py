@@ -66,6 +66,7 @@ def started(
             require_its_plan(database, run_id, now())
             plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
             key = api_key(plan.config.provider, f"run {run_id}")
+            client = stack.enter_context(_client(plan, key))
             snapshot = _snapshot(plan)
         else:
             config = load_config(config_path)
@@ -73,12 +74,12 @@ def started(
                 config = config.model_copy(update={"repeats": how.repeats})
             plan = make_plan(tasks_dir, target, config)
             key = api_key(plan.config.provider, str(config_path or "the built-in config"))
+            client = stack.enter_context(_client(plan, key))
             snapshot = _snapshot(plan)
             if how.new and isinstance(snapshot, SnapshotChangedError):
                 raise snapshot
             database = stack.enter_context(_opened(ledger, existing=False))
             run_id = _run_of(database, plan, snapshot, how)
-        client = stack.enter_context(_client(plan, key))
         signals = Signals()
         signals.install()
 
