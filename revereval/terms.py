@@ -74,6 +74,8 @@ class PauseReason(StrEnum):
     """429 until the retries were used up."""
     UNAVAILABLE = "unavailable"
     """503, or overloaded by the server's own word, until the retries were used up."""
+    REDIRECTED = "redirected"
+    """Somebody on the way, a login page perhaps, sends us elsewhere: a redirect is not followed."""
     LONG_WAIT = "long_wait"
     """The server demands a longer wait than `retry.max_wait_s`."""
 

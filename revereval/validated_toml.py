@@ -21,7 +21,7 @@ M = TypeVar("M", bound=BaseModel)
 def load_toml(path: Path, model: type[M]) -> M:
     """Read and validate one file. Raises InputError."""
     try:
-        raw = tomllib.loads(path.read_bytes().decode())
+        raw = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(path, "", "no such file") from None
     except OSError as error:

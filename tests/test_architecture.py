@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "revereval"
-EVERYONE = {"terms", "canonical", "errors", "validated_toml"}
+EVERYONE = {"terms", "canonical", "errors", "validated_toml", "words"}
 """Modules that all others may import."""
 MAY_IMPORT = {
     "cli": {"campaign", "report", "analysis", "pair", "ledger", "tasks", "provider"},

@@ -11,10 +11,14 @@ from typer.exceptions import TyperException
 
 from revereval.cli import analyze, ledger, report, run, serve, tasks
 from revereval.cli.output import note, use_safe_streams
-from revereval.errors import NothingMaySpendError, RevEvalError
+from revereval.errors import InputError, NothingMaySpendError, RevEvalError
 from revereval.pair.signals import SignalledError
 
 READER_GONE = 141
+_OF_A_PATH = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EROFS}
+)
+"""What a file system says of a path or a folder that the user named, or the environment."""
 
 app = typer.Typer(
     name="revereval",
@@ -46,6 +50,9 @@ def _run(arguments: list[str]) -> int:
         _discard_output()
         return READER_GONE
     except OSError as error:
+        if error.errno in _OF_A_PATH:
+            note(f"revereval: {error.filename or 'a folder that is needed'}: {error.strerror}")
+            return InputError.exit_code
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         _discard_output()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from revereval.errors import InputError
 from revereval.ledger.database import Database
+from revereval.ledger.file import ledger_file
 from revereval.ledger.repeats import repeats_of
 from revereval.ledger.runs import create_run, find_or_create_run, load_run
 from revereval.pair.annotations import reader_task
@@ -65,6 +66,7 @@ def started(
             require_its_plan(database, run_id, now())
             plan = recorded_plan(load_run(database, run_id).plan.document, tasks_dir)
             key = api_key(plan.config.provider, f"run {run_id}")
+            client = stack.enter_context(_client(plan, key))
             snapshot = _snapshot(plan)
         else:
             config = load_config(config_path)
@@ -72,12 +74,12 @@ def started(
                 config = config.model_copy(update={"repeats": how.repeats})
             plan = make_plan(tasks_dir, target, config)
             key = api_key(plan.config.provider, str(config_path or "the built-in config"))
+            client = stack.enter_context(_client(plan, key))
             snapshot = _snapshot(plan)
             if how.new and isinstance(snapshot, SnapshotChangedError):
                 raise snapshot
             database = stack.enter_context(_opened(ledger, existing=False))
             run_id = _run_of(database, plan, snapshot, how)
-        client = stack.enter_context(_client(plan, key))
         signals = Signals()
         signals.install()
 
@@ -119,8 +121,8 @@ def _run_of(
 
 @contextmanager
 def _opened(path: Path, *, existing: bool) -> Iterator[Database]:
-    if existing and not path.is_file():
-        raise InputError(path, "", "no ledger here; --ledger names another file")
+    if existing:
+        ledger_file(path, write=False)
     database = Database(path, write=True)
     try:
         yield database

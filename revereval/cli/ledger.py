@@ -128,6 +128,7 @@ def export(
     from revereval.ledger.database import Database
     from revereval.ledger.export import export as export_table
     from revereval.ledger.export import export_to_file, write_manifest
+    from revereval.words import amount
 
     with Database(ledger, write=False) as database:
         if str(file) != "-":
@@ -135,7 +136,7 @@ def export(
             if as_json:
                 output.print_json(asdict(written))
             else:
-                output.note(f"{written.rows} rows in {file}, SHA-256 {written.sha256}")
+                output.note(f"{amount(written.rows, 'row')} in {file}, SHA-256 {written.sha256}")
             return
         if as_json:
             raise InputError("--json", "", "the rows go to standard output: name an --output file")
@@ -155,13 +156,14 @@ def import_table(
 ) -> None:
     """Import boundary rows of another harness.
 
-    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and counted
+    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and amount
     with them by `analyze` and `report`.
     """
     from revereval.cli import output
     from revereval.cli.tables import checked_table
     from revereval.ledger.database import Database
     from revereval.ledger.importing import import_boundaries
+    from revereval.words import amount
 
     digest, columns = checked_table(file, ledger)
     with Database(ledger, write=True) as database:
@@ -169,4 +171,4 @@ def import_table(
     if as_json:
         output.print_json({"rows": rows, "sha256": digest})
     else:
-        output.line(f"{rows} rows of {file}, SHA-256 {digest}")
+        output.line(f"{amount(rows, 'row')} of {file}, SHA-256 {digest}")

@@ -72,14 +72,17 @@ def report(
     It needs no network and no script, and is written whole or not at all.
     """
     import logging
+    import os
 
     from revereval.cli import output
     from revereval.cli.files import check_folder, check_output, write_whole
     from revereval.errors import InputError
+    from revereval.ledger.file import files_of
 
+    os.environ["MPLBACKEND"] = "agg"  # one inherited from a notebook need not be installed here
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
     target = save or Path(f"report.{file_format}")
-    check_output(target, [path for path in (file, *_parts(ledger), _rule_file(rule)) if path])
+    check_output(target, [path for path in (file, *files_of(ledger), _rule_file(rule)) if path])
     if figures is not None:
         check_folder(figures)
     if file is not None and pair:
@@ -113,11 +116,6 @@ def report(
                 for drawn in made.figures
             ],
         })  # fmt: skip
-
-
-def _parts(ledger: Path) -> list[Path]:
-    """The files of a ledger in WAL mode."""
-    return [ledger.with_name(ledger.name + end) for end in ("", "-wal", "-shm", ".lock")]
 
 
 def _rule_file(rule: str | None) -> Path | None:

@@ -23,6 +23,7 @@ from revereval.ledger.tables import (
     table,
 )
 from revereval.terms import Endpoint, Stage, StopReason
+from revereval.words import amount
 
 Value = str | int | float | None
 
@@ -76,7 +77,7 @@ class Findings:
 
 @dataclass
 class Summary:
-    """The findings of a whole audit, counted."""
+    """The findings of a whole audit, amount."""
 
     runs: int = 0
     disagreements: int = 0
@@ -91,7 +92,7 @@ class Summary:
         self.open_intents += findings.open_intents
 
     def lines(self) -> Iterator[str]:
-        yield f"{self.runs} runs audited, {self.disagreements} disagreements"
+        yield f"{amount(self.runs, 'run')} audited, {amount(self.disagreements, 'disagreement')}"
         for why, count in self.unchecked.items():
             yield f"not checked: {count} ({why})"
         if self.open_intents:

@@ -6,10 +6,11 @@ import json
 import re
 import sys
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,11 +23,12 @@ COLUMNS: Final[Mapping[str, Column]] = {column.name: column for column in BOUNDA
 LARGEST: Final = 2**53
 """From it on a double need not be the number that was written."""
 _CELL_LIMIT: Final = 2**24
-_NUMBER: Final = {
-    "integer": re.compile(r"-?[0-9]{1,17}"),
-    "number": re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"),
-}
-_BOOLEANS: Final = {"1": 1.0, "0": 0.0, "true": 1.0, "false": 0.0}
+_NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_BOOLEANS: Final = {"1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0, "true": 1.0, "false": 0.0}
+_A: Final[Mapping[str, str]] = {
+    "text": "a text", "integer": "a whole number", "number": "a number", "boolean": "a boolean",
+}  # fmt: skip
+_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 class TextColumn(NamedTuple):
@@ -36,6 +38,7 @@ class TextColumn(NamedTuple):
     values: tuple[str, ...]
 
 
+R = TypeVar("R")
 Cells = TextColumn | np.ndarray
 """A text column, or doubles of shape (rows,) with NaN where empty."""
 
@@ -170,12 +173,14 @@ def _known_names(path: Path, names: Sequence[str]) -> None:
 def _csv(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
     csv.field_size_limit(min(_CELL_LIMIT, sys.maxsize))
     with path.open(encoding="utf-8-sig", newline="") as file:
+        _separated_by_commas(path, file.readline(_CELL_LIMIT))
+        file.seek(0)
         rows = csv.reader(file, strict=True)
         try:
             names = next(rows, [])
             _known_names(path, names)
             columns = [_Growing(COLUMNS[name]) if name in wanted else None for name in names]
-            for number, row in enumerate(rows, 1):
+            for number, row in _but_last_blanks(rows, lambda row: not "".join(row).strip()):
                 if len(row) != len(names):
                     problem = f"{len(row)} cells, the header has {len(names)}"
                     raise InputError(path, f"row {number}", problem)
@@ -189,6 +194,23 @@ def _csv(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
     return {column.name: column.cells() for column in columns if column is not None}
 
 
+def _separated_by_commas(path: Path, header: str) -> None:
+    for separator, word in _SEPARATORS.items():
+        names = {name.strip().strip('"') for name in header.split(separator)}
+        if separator in header and "," not in header and names & COLUMNS.keys():
+            raise InputError(path, "", f"separated by {word}; allowed: commas")
+
+
+def _but_last_blanks(rows: Iterable[R], blank: Callable[[R], bool]) -> Iterator[tuple[int, R]]:
+    """Numbered from 1, without the blank ones after which nothing comes."""
+    held: list[tuple[int, R]] = []
+    for number, row in enumerate(rows, 1):
+        held.append((number, row))
+        if not blank(row):
+            yield from held
+            held.clear()
+
+
 def _cell(path: Path, row: int, column: Column, cell: str) -> str | float | None:
     if cell == "":
         return None
@@ -199,9 +221,12 @@ def _cell(path: Path, row: int, column: Column, cell: str) -> str | float | None
         if (value := _BOOLEANS.get(cell.lower())) is not None:
             return value
         raise _wrong(path, row, column, "1, 0, true or false")
-    if not _NUMBER[column.type].fullmatch(cell):
-        raise _wrong(path, row, column, f"a {column.type}")
-    return _exact(path, row, column, float(cell))
+    if not _NUMBER.fullmatch(cell):
+        raise _wrong(path, row, column, _A[column.type])
+    number = _exact(path, row, column, float(cell))
+    if column.type == "integer" and not cell.isdigit() and Decimal(cell) != int(number):
+        raise _wrong(path, row, column, _A[column.type])
+    return number
 
 
 def _exact(path: Path, row: int, column: Column, number: float) -> float:
@@ -230,8 +255,8 @@ def _checked(path: Path, wanted: Collection[str]) -> Iterator[dict[str, Any]]:
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
+    with path.open(encoding="utf-8-sig") as file:
+        for number, line in _but_last_blanks(file, lambda line: not line.strip()):
             try:
                 record = json.loads(line, object_pairs_hook=_once)
             except (ValueError, RecursionError) as error:
@@ -252,10 +277,11 @@ def _value(path: Path, row: int, column: Column, value: Any) -> str | float | No
     if value is None:
         return None
     allowed: Mapping[str, tuple[type, ...]] = {
-        "text": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float),
+        "text": (str,), "boolean": (bool,), "integer": (int, float), "number": (int, float),
     }  # fmt: skip
-    if type(value) not in allowed[column.type]:
-        raise _wrong(path, row, column, f"a {column.type}")
+    fraction = column.type == "integer" and isinstance(value, float) and not value.is_integer()
+    if type(value) not in allowed[column.type] or fraction:
+        raise _wrong(path, row, column, _A[column.type])
     if not isinstance(value, str):
         return _exact(path, row, column, value)
     if not value:
@@ -271,11 +297,14 @@ def _parquet(path: Path, wanted: Collection[str]) -> dict[str, Cells]:
         problem = "needs the parquet extra: pip install 'revereval[parquet]'"
         raise InputError(path, "", problem) from None
     try:
-        names = parquet.read_schema(path).names
+        with path.open("rb") as source:
+            names = parquet.read_schema(source).names
         _known_names(path, names)
         read = [name for name in names if name in wanted]
         texts = [name for name in read if COLUMNS[name].type == "text"]
-        table = parquet.read_table(path, columns=read, read_dictionary=texts)
+        # not its path, of which a folder `name=value` would be taken for a column
+        with path.open("rb") as source:
+            table = parquet.read_table(source, columns=read, read_dictionary=texts)
     except arrow.ArrowInvalid as error:
         problem = str(error).splitlines()[0]
         raise InputError(path, "", f"not a Parquet file: {problem}") from None
@@ -312,6 +341,5 @@ def _arrow_cells(arrow: Any, path: Path, column: Column, cells: Any) -> Cells:
         whole &= np.isnan(values) | (values == np.floor(values))
     if not whole.all():
         row = int(np.argmin(whole)) + 1
-        problem = f"allowed: a finite {column.type} below 2**53, or empty"
-        raise InputError(path, f"row {row}: {column.name}", problem)
+        raise _wrong(path, row, column, f"{_A[column.type]}, finite and below 2**53")
     return values

@@ -1,9 +1,7 @@
 """Opening the one SQLite file safely: its checks, its settings, its errors in words."""
 
 import os
-import re
 import sqlite3
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ from sqlmodel import SQLModel
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from revereval.errors import InputError, NothingMaySpendError
+from revereval.ledger.file import connected, ledger_file
 from revereval.ledger.migrations import migrate
 from revereval.ledger.sql import rows
 from revereval.ledger.tables import SCHEMA_VERSION
@@ -24,7 +23,6 @@ APPLICATION_ID = 0x72657665
 """`reve` in ASCII, as SQLite's application_id: this file is a revereval ledger."""
 
 BUSY_TIMEOUT_S = 10
-_NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p"})
 
 
 class Database:
@@ -37,15 +35,11 @@ class Database:
     def __init__(self, path: Path, *, write: bool) -> None:
         self.path = path
         self._pid = os.getpid()
-        if write:
-            _prepare_file(path)
-        elif not path.is_file():
-            raise InputError(path, "", "no ledger here; --ledger names another file")
-        mode = "rw" if write else "ro"
+        real = ledger_file(path, write=write)
         self._engine = create_engine(
-            f"sqlite:///file:{_uri(path)}?mode={mode}&uri=true",
+            "sqlite://",
             poolclass=StaticPool,
-            connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None},
+            creator=lambda: connected(real, write=write, timeout_s=BUSY_TIMEOUT_S),
         )
         event.listen(self._engine, "connect", _configure)
         try:
@@ -192,43 +186,6 @@ def _explained(path: Path, error: DBAPIError | sqlite3.Error) -> Exception:
     if code in problems:
         return InputError(path, "", problems[code])
     return error
-
-
-def _uri(path: Path) -> str:
-    return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def _prepare_file(path: Path) -> None:
-    """Create the file with mode 0600, or see that this one may be written."""
-    kind = _file_system(path)
-    if kind in _NETWORK_FILE_SYSTEMS:
-        raise InputError(path, "", f"on a network file system ({kind}); use a local disk")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise InputError(path, "", error.strerror or "cannot be opened") from None
-    if not path.stat().st_mode & stat.S_IWUSR:
-        raise InputError(path, "", "read-only; a ledger must be writable for this")
-
-
-def _file_system(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
-    """The type of the file system that holds `path`; "" where the system does not tell."""
-    try:
-        lines = mounts.read_text(errors="replace").splitlines()
-    except OSError:
-        return ""
-    resolved = path.resolve()
-    fields = [line.split(" ") for line in lines]
-    mounted = [(_unescaped(point), kind) for _, point, kind, *_ in fields]
-    holding = [(point, kind) for point, kind in mounted if resolved.is_relative_to(point)]
-    # of mounts on one point the last hides the others
-    return max(reversed(holding), key=lambda entry: len(entry[0]), default=("", ""))[1]
-
-
-def _unescaped(point: str) -> str:
-    """proc(5): space, tab, newline and backslash are written in octal."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
 
 
 def _configure(connection: Any, _: object) -> None:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 from revereval.errors import InputError
 from revereval.ledger.columns import TABLES
 from revereval.ledger.database import Database
+from revereval.ledger.file import files_of
 from revereval.ledger.formats import FORMATS
 from revereval.ledger.pages import pages
 from revereval.ledger.tables import SCHEMA_VERSION
@@ -122,8 +123,7 @@ def write_manifest(database: Database, manifest: Manifest, path: Path) -> None:
 def _replacing(database: Database, path: Path) -> Iterator[BinaryIO]:
     """A new file, mode 0600, that takes the place of `path` once it is complete."""
     target = path.resolve()
-    ledger = database.path.resolve()
-    if target in [ledger.with_name(ledger.name + end) for end in ("", "-wal", "-shm")]:
+    if target in files_of(database.path):
         raise InputError(path, "", "this is the ledger; name another file")
     if target.exists() and not target.is_file():
         raise InputError(path, "", "not a regular file; use --output - for standard output")

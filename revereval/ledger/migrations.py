@@ -75,7 +75,7 @@ MIGRATIONS: Final[dict[int, tuple[Step, ...]]] = {
         "CONSTRAINT stage CHECK (stage = 'capture' OR stage = 'F' OR stage = 'P'), "
         "CONSTRAINT pausereason CHECK (reason = 'no_connection' OR reason = 'access_denied' "
         "OR reason = 'no_credit' OR reason = 'rate_limited' OR reason = 'unavailable' "
-        "OR reason = 'long_wait'))",
+        "OR reason = 'redirected' OR reason = 'long_wait'))",
         "CREATE INDEX ix_pause_run_id ON pause (run_id)",
     ),
 }

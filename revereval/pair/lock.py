@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from revereval.errors import InputError
+from revereval.ledger.file import lock_file
 
 
 @contextmanager
@@ -16,7 +17,7 @@ def run_lock(ledger: Path, run_id: int) -> Iterator[None]:
     Raises InputError while another process holds it. POSIX record locks are neither inherited by
     children nor left behind by a crash (fcntl(2)).
     """
-    path = ledger.with_name(ledger.name + ".lock")
+    path = lock_file(ledger)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:

@@ -6,6 +6,7 @@ DispatchError
 """
 
 import json
+import os
 import re
 import time
 from contextlib import closing
@@ -15,6 +16,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
+from revereval.provider.environment import proxy_for, tls_context
 from revereval.provider.error_body import WireError, error_of, words
 from revereval.provider.meaning import RETRIED, Meaning, meaning
 from revereval.provider.settings import ProviderSettings
@@ -25,6 +27,15 @@ SHORTEST_SECRET = 8
 
 KEEPALIVE_S = 2.0
 """Shorter than any server's we know of, so that an idle connection is not reused as it closes."""
+
+_NOT_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+"""No byte of the request left: a connection, its name or a tunnel could not be had."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +80,11 @@ class AmbiguousError(DispatchError):
 
 
 class Client:
-    """Sends request bodies to one endpoint. Transport retries are off: one dispatch a call."""
+    """Sends request bodies to one endpoint. Transport retries are off: one dispatch a call.
+
+    transport: None for the network, with what the environment says of proxies and certificates.
+    Construction raises InputError for all that would fail without a byte being sent.
+    """
 
     def __init__(
         self,
@@ -79,6 +94,7 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._settings = settings
+        self._path = path
         self._url = httpx.URL(f"{settings.base_url}/{path}")
         self._key = _spellings(key) if key and len(key) >= SHORTEST_SECRET else None
         # identity, so that the bytes that are stored are the bytes that came
@@ -87,12 +103,19 @@ class Client:
             headers["authorization"] = f"Bearer {key}"
         timeout = httpx.Timeout(settings.read_timeout_s, connect=settings.connect_timeout_s)
         self._timeout = timeout.as_dict()
+        proxy = proxy_for(self._url, os.environ) if transport is None else None
+        self._through = f" through the proxy of {proxy.variable}" if proxy else ""
+        schemes = {self._url.scheme} | ({proxy.url.scheme} if proxy else set())
+        # a plain connection needs no certificates; loading them takes 40 ms
+        tls = tls_context(os.environ) if transport is None and "https" in schemes else None
+        to_proxy = tls if proxy and proxy.url.scheme == "https" else None
         self._client = httpx.Client(
             headers=headers,
             timeout=timeout,
             limits=httpx.Limits(max_connections=1, keepalive_expiry=KEEPALIVE_S),
-            # a plain connection needs no certificates; loading them takes 40 ms
-            verify=self._url.scheme == "https",
+            verify=tls or False,
+            proxy=httpx.Proxy(proxy.url, ssl_context=to_proxy) if proxy else None,
+            trust_env=False,
             transport=transport,
         )
 
@@ -107,8 +130,9 @@ class Client:
             encoding = _encoding(response)
             with closing(response):
                 data = self._read(response, deadline)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            problem = f"cannot connect to {self._url}: {error or type(error).__name__}"
+        except _NOT_SENT as error:
+            said = self._redact(str(error or type(error).__name__).encode()).decode()
+            problem = f"cannot connect to {self._url}{self._through}: {said}"
             raise FailedError(problem, means=PauseReason.NO_CONNECTION) from None
         except httpx.HTTPError as error:
             said = self._redact(str(error).encode()).decode()
@@ -117,6 +141,9 @@ class Client:
         retry_after = response.headers.get("retry-after")
         if retry_after is not None:
             retry_after = self._redact(retry_after.encode()).decode()
+        location = response.headers.get("location")
+        if response.is_redirect and location is not None:
+            raise self._redirected(response.status_code, location, data)
         if response.status_code != 200:
             raise _refused(response.status_code, data, retry_after, encoding, self._settings)
         kind = response.headers.get("content-type", "")
@@ -124,6 +151,20 @@ class Client:
             problem = "the reply is an event stream, asked for was a plain one"
             raise AmbiguousError(problem, 200, data)
         return RawReply(200, data, retry_after, encoding)
+
+    def _redirected(self, status: int, location: str, data: bytes) -> FailedError:
+        """Without the user and the query of the target: either may hold a secret."""
+        try:
+            target = self._url.join(location).copy_with(userinfo=b"", query=None, fragment=None)
+            said = str(target).removesuffix("/" + self._path)
+        except (httpx.InvalidURL, ValueError):
+            said = "what is no URL"
+        said = self._redact(said[:500].encode()).decode()
+        problem = (
+            f"HTTP {status} from {self._settings.base_url}: redirected to {said}; a redirect is "
+            "not followed: provider.base_url must name where the API is"
+        )
+        return FailedError(problem, status, data, means=PauseReason.REDIRECTED)
 
     def _request(self, body: bytes) -> httpx.Request:
         """As `self._client.build_request` makes it, without merging what is always the same."""

@@ -8,20 +8,24 @@ from pydantic import Field, field_validator, model_validator
 
 from revereval.canonical import canonical_bytes
 from revereval.errors import InputError
+from revereval.provider.address import checked_url
 from revereval.provider.reader import ReaderSettings
+from revereval.provider.wire import WIRES
 from revereval.terms import UsageConvention
 from revereval.validated_toml import Strict
 
 _OURS = frozenset({"model", "messages", "input", "tools", "stream", "store", "include"})
+LONGEST_S = 1e6
+"""Seconds; sockets take no wait of more than 2**31 milliseconds."""
 
 
 class RetrySettings(Strict):
     """Retries of what cannot have been billed: connection refused, 429, 503."""
 
     attempts: int = Field(default=4, ge=1, le=20)
-    first_wait_s: float = Field(default=0.5, ge=0)
+    first_wait_s: float = Field(default=0.5, ge=0, le=LONGEST_S)
     """Doubled for each further attempt, up to `max_wait_s`, unless the server names its wait."""
-    max_wait_s: float = Field(default=60.0, ge=0)
+    max_wait_s: float = Field(default=60.0, ge=0, le=LONGEST_S)
     """A server that demands more interrupts the run, which can be resumed later."""
 
 
@@ -43,8 +47,8 @@ class ProviderSettings(Strict):
     usage_convention: Annotated[UsageConvention, Field(strict=False)] = (
         UsageConvention.CACHED_IN_INPUT
     )
-    connect_timeout_s: float = Field(default=10.0, gt=0)
-    read_timeout_s: float = Field(default=600.0, gt=0)
+    connect_timeout_s: float = Field(default=10.0, gt=0, le=LONGEST_S)
+    read_timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
     max_reply_bytes: int = Field(default=32 * 2**20, ge=1024)
     retry: RetrySettings = RetrySettings()
     reader: ReaderSettings = ReaderSettings()
@@ -64,6 +68,7 @@ class ProviderSettings(Strict):
     @field_validator("base_url")
     @classmethod
     def _plain_url(cls, url: str) -> str:
+        url = url.rstrip("/")
         try:
             parts = urlsplit(url)
             usable = parts.port != 0 and url.isprintable() and " " not in url
@@ -73,7 +78,11 @@ class ProviderSettings(Strict):
             raise ValueError("must be an http or https URL")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError("no user, key or query in the URL: name a variable in api_key_env")
-        return url.rstrip("/")
+        checked_url(url)
+        for wire in WIRES.values():
+            if parts.path.endswith(f"/{wire.path}"):
+                raise ValueError(f"ends in /{wire.path}, which is added to it: leave that out")
+        return url
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "ProviderSettings":

@@ -26,6 +26,7 @@ from revereval.report.drawing import (
 )
 from revereval.report.section import Table, count, ratio
 from revereval.terms import ArmName
+from revereval.words import amount
 
 MOST_PAIRS: Final = 60
 
@@ -107,7 +108,7 @@ def _left_out(shown: Shown) -> str:
     if shown.unknown:
         parts.append(f" {shown.unknown:,} comparable pairs with unknown tokens are not shown.")
     if shown.zero:
-        parts.append(f" {shown.zero:,} pairs with an arm of 0 tokens have no ratio.")
+        parts.append(f" {amount(shown.zero, 'pair')} with an arm of 0 tokens: no ratio.")
     return "".join(parts)
 
 
@@ -274,7 +275,7 @@ def _histogram(axes: Axes, arm: ArmName, ratios: Floats, counts: Floats, edges: 
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.grid(axis="y", color=INK, alpha=0.13, lw=0.6)
     axes.set_axisbelow(True)
-    text = f"{arm} first: {len(ratios):,} pairs"
+    text = f"{arm} first: {amount(len(ratios), 'pair')}"
     if len(ratios):
         median = float(np.median(ratios))
         axes.axvline(median, color=INK, lw=1.2, ls=(0, (4, 3)))

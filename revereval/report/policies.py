@@ -20,6 +20,7 @@ from revereval.report.cost import CONDITIONAL
 from revereval.report.facts import facts
 from revereval.report.section import UNKNOWN, Section, Table, count, names, ratio, signed
 from revereval.terms import Contract
+from revereval.words import amount
 
 
 def policy_section(study: Study) -> Section:
@@ -155,7 +156,8 @@ def fit_section(study: Study) -> Section:
         "fit",
         "The fitted rule",
         [
-            f"Fitted on {count(rows.runs)} runs: {names(tasks_of(study.table, rows.rows))}.",
+            f"Fitted on {amount(count(rows.runs), 'run')}: "
+            f"{names(tasks_of(study.table, rows.rows))}.",
             f"{len(found.trace)} candidates, {rejected} rejected for observed harm, "
             f"{len(found.ties)} at the minimum: {tied}. The first wins.",
             f"Chosen: P where {found.best.rule}; objective {ratio(found.best.objective, 4)}, "

@@ -21,6 +21,7 @@ from revereval.report.section import (
     signed,
 )
 from revereval.terms import ArmName, CaptureOutcome, Contract, Endpoint, EndpointDefinition
+from revereval.words import amount
 
 FIRST_PERIOD = (
     "First-period counts compare different tasks: which arm goes first is balanced by rule, not "
@@ -105,8 +106,8 @@ def _plans_sentence(study: Study) -> str:
     finished = plans.outcomes[CaptureOutcome.FINISHED]
     stopped = plans.outcomes[CaptureOutcome.STOPPED]
     text = (
-        f"Of {count(plans.runs)} runs, {count(finished)} finished before anything was eligible, "
-        f"{count(stopped)} stopped in capture, and "
+        f"Of {amount(count(plans.runs), 'run')}, {count(finished)} finished before anything was "
+        f"eligible, {count(stopped)} stopped in capture, and "
         f"{count(plans.outcomes[CaptureOutcome.BOUNDARY])} reached the boundary."
     )
     open_ = plans.runs - sum(plans.outcomes[outcome] for outcome in CaptureOutcome)
@@ -144,10 +145,11 @@ def bounds_section(study: Study) -> Section:
     ]
     caveats = [
         NOT_CONFIDENCE,
-        f"The {count(case.runs)} pairs in which both arms answered ({count(case.f_correct)} "
-        f"correct under F, {count(case.p_correct)} under P) are what a complete-case summary "
+        f"The {amount(count(case.runs), 'pair')} in which both arms answered "
+        f"({count(case.f_correct)} correct under F, {count(case.p_correct)} under P) "
+        f"{'is' if case.runs == 1 else 'are'} what a complete-case summary "
         f"would report. It leaves out {count(study.whole.runs - case.runs)} of "
-        f"{count(study.whole.runs)} runs because of how they ended, and is no estimate.",
+        f"{amount(count(study.whole.runs), 'run')} because of how they ended, and is no estimate.",
     ]
     by_frame = {variant.name: contrasts(study, variant) for variant in study.variants}
     contracts = by_contract(study)

@@ -15,6 +15,7 @@ from revereval.report.facts import facts
 from revereval.report.quality import NOT_CONFIDENCE, interval_text, means_text
 from revereval.report.section import UNKNOWN, Section, Table, count, names, signed
 from revereval.terms import ArmName
+from revereval.words import amount
 
 
 def selector_section(study: Study, rule: Rule) -> Section:
@@ -89,11 +90,11 @@ def _fitted_sentence(study: Study) -> str:
     tasks = tasks_of(study.table, fitting.rows & study.whole.rows)
     if study.question.fitted_on is None:
         text = (
-            f"The table marks {len(tasks)} tasks as fitting rows: {names(tasks)}. That this rule "
-            "was fitted on them, and on no other, is the word of whoever made the table."
+            f"The table marks {amount(len(tasks), 'task')} as fitting rows: {names(tasks)}. That "
+            "this rule was fitted on them, and on no other, is the word of whoever made the table."
         )
     else:
-        text = f"Fitted on {len(tasks)} tasks of this table: {names(tasks)}."
+        text = f"Fitted on {amount(len(tasks), 'task')} of this table: {names(tasks)}."
     doubtful = tasks_of(study.table, fitting.doubtful & ~fitting.rows & study.whole.rows)
     if doubtful:
         text += f" Whether on {names(doubtful)} too is unknown, so that they are not held out."
@@ -108,8 +109,9 @@ def _chosen_sentences(study: Study, found: Selection) -> list[str]:
     unknown = found.chosen & ~study.outcomes.known
     kept = int(known.sum()), int(unknown.sum())
     return [
-        f"The rule runs P in {count(found.runs_chosen)} of {count(found.frame.runs)} runs: "
-        f"{kept[0]} rows are comparable, in {kept[1]} an outcome is unknown."
+        f"The rule runs P in {count(found.runs_chosen)} of "
+        f"{amount(count(found.frame.runs), 'run')}: {kept[0]} rows are comparable, "
+        f"in {kept[1]} an outcome is unknown."
     ]
 
 

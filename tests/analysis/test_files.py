@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from revereval.ledger.boundary_files import read_boundaries
@@ -62,8 +63,39 @@ def test_a_file_may_have_any_case_of_suffix_and_a_byte_order_mark(tmp_path: Path
     assert analyzed("frame", str(path)).says("The frame is 1")
 
 
+def test_whole_floats_last_blank_lines_and_a_byte_order_mark_are_alike_in_every_kind(
+    tmp_path: Path,
+) -> None:
+    counts = ["12.0", "1e3", "-0.0", "7"]
+    lines = [f"{n},{SOUND[2:]},{count},1.0" for n, count in zip("abcd", counts, strict=True)]
+    text = "\ufeff" + "\r\n".join([HEADER + ",history_bytes,fitting", *lines, "", "  ", "", ""])
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    records = [
+        "{" + RECORD.replace('"a"', f'"{n}"') + f',"history_bytes":{count},"fitting":true}}'
+        for n, count in zip("abcd", counts, strict=True)
+    ]
+    text = "\ufeff" + "\n".join([*records, "", " \t", ""])
+    (tmp_path / "t.jsonl").write_text(text, encoding="utf-8")
+    whole = arrow.array([12.0, 1000.0])
+    parquet_file(tmp_path, history_bytes=whole, fitting=arrow.array([True, True]))
+    for name, expected in (("t.csv", 4), ("t.jsonl", 4), ("t.parquet", 2)):
+        found = read_boundaries(tmp_path / name, {"task_id", "history_bytes", "fitting"})
+        numbers, flags = found["history_bytes"], found["fitting"]
+        assert isinstance(numbers, np.ndarray)
+        assert isinstance(flags, np.ndarray)
+        assert list(numbers) == [12, 1000, 0, 7][:expected]
+        assert list(flags) == [1] * expected
+
+
+def test_a_folder_named_like_a_partition_adds_no_column(tmp_path: Path) -> None:
+    folder = tmp_path / "colour=red" / "a#b?c%20"
+    folder.mkdir(parents=True)
+    assert analyzed("frame", str(parquet_file(folder))).says("The frame is 2")
+
+
 NO_COUNTS = (
-    "\u0663", "\uff11\uff12", "\u00b2", "1_000", "+5", " 5", "5 ", "0x5", "5.0", "5e0", "--5",
+    "\u0663", "\uff11\uff12", "\u00b2", "1_000", "+5", " 5", "5 ", "0x5",
+    "5.5", "5.", "5e-1", "9007199254740990.5", "--5",
 )  # fmt: skip
 NO_FRACTIONS = ("\u0660.\u0663", "0.1_0", ".5", "inf", " 0.5", "1e")
 CSV: dict[str, tuple[list[str], str]] = {
@@ -75,7 +107,12 @@ CSV: dict[str, tuple[list[str], str]] = {
     ),
     "a cell too few": ([HEADER, SOUND, "b,g,F,correct"], "row 2: 4 cells, the header has 5"),
     "a cell too many": ([HEADER, SOUND + ","], "row 1: 6 cells, the header has 5"),
-    "an empty line": ([HEADER, SOUND, ""], "row 2: 0 cells"),
+    "an empty line": ([HEADER, SOUND, "", SOUND], "row 2: 0 cells"),
+    "semicolons": ([HEADER.replace(",", ";"), SOUND.replace(",", ";")], "separated by semicolons"),
+    "quoted semicolons": (
+        ['"' + HEADER.replace(",", '";"') + '"'], "separated by semicolons; allowed: commas",
+    ),
+    "tabs": ([HEADER.replace(",", "\t"), SOUND.replace(",", "\t")], "separated by tabs"),
     "a word for a count": ([HEADER + ",history_bytes", SOUND + ",many"], "row 1: history_bytes"),
     "a fraction for a count": ([HEADER + ",history_bytes", SOUND + ",1.5"], "row 1: history_bytes"),
     "not a number": ([HEADER + ",history_bytes", SOUND + ",nan"], "row 1: history_bytes"),
@@ -116,7 +153,10 @@ RECORD = ('"task_id":"a","source_group":"g","first_arm":"F","f_endpoint":"correc
 JSONL = {
     "an unknown column": (f'{{{RECORD},"colour":"red"}}', "colour: unknown column"),
     "text for a count": (f'{{{RECORD},"history_bytes":"5"}}', "row 2: history_bytes: allowed"),
-    "a fraction for a count": (f'{{{RECORD},"history_bytes":5.0}}', "row 2: history_bytes"),
+    "a fraction for a count": (
+        f'{{{RECORD},"history_bytes":5.5}}',
+        "row 2: history_bytes: allowed: a whole number, or",
+    ),
     "a flag for a count": (f'{{{RECORD},"history_bytes":true}}', "row 2: history_bytes"),
     "a count for a flag": (f'{{{RECORD},"fitting":1}}', "row 2: fitting: allowed"),
     "a list for text": ('{"task_id":["a"]}', "row 2: task_id: allowed: a text"),
@@ -134,7 +174,7 @@ JSONL = {
     "a word": ('"a"', "row 2: not a JSON object"),
     "null": ("null", "row 2: not a JSON object"),
     "half an object": ('{"task_id":', "row 2: not a JSON object"),
-    "an empty line": ("", "row 2: not a JSON object"),
+    "an empty line": ("\n{" + RECORD + "}", "row 2: not a JSON object"),
     "too deep": ("[" * 200_000, "row 2: not a JSON object"),
 }
 

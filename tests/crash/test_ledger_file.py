@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from revereval.errors import InputError
-from revereval.ledger import database
+from revereval.ledger import file
 from revereval.ledger.database import Database
 from revereval.ledger.tables import SCHEMA_VERSION
 
@@ -267,18 +267,18 @@ def test_the_file_system_of_a_path_is_that_of_the_mount_that_holds_it(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS)
-    assert database._file_system(Path(folder) / "ledger.sqlite", mounts) == kind
+    assert file._file_system(Path(folder) / "ledger.sqlite", mounts) == kind
 
 
 def test_without_a_list_of_mounts_the_file_system_is_unknown(tmp_path: Path) -> None:
-    assert database._file_system(tmp_path, tmp_path / "mounts") == ""
+    assert file._file_system(tmp_path, tmp_path / "mounts") == ""
 
 
 @pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"])
 def test_a_ledger_on_a_network_file_system_is_refused_and_not_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(database, "_file_system", lambda _: kind)
+    monkeypatch.setattr(file, "_file_system", lambda _: kind)
     path = tmp_path / "ledger.sqlite"
     with pytest.raises(InputError, match=rf"network file system \({kind}\); use a local disk"):
         Database(path, write=True)

@@ -55,6 +55,22 @@ def test_a_second_start_on_a_run_at_work_is_refused_and_changes_nothing(
     require_clean(scene)
 
 
+def test_a_run_at_work_is_refused_by_every_link_to_its_ledger(scene: Scene) -> None:
+    scene.app.hold(2)
+    first = scene.start_pair()
+    scene.app.wait_for(2)
+    real = scene.ledger
+    (scene.folder / "elsewhere").mkdir()
+    scene.ledger = scene.folder / "elsewhere" / "link"
+    scene.ledger.symlink_to(real)
+    require_refused(scene.pair())
+    require_refused(scene.pair("1", "--resend-in-doubt"))
+    assert list(scene.ledger.parent.iterdir()) == [scene.ledger]
+    scene.app.release()
+    assert first.wait().code == 0
+    assert len(scene.app.hits) == len(STAGES)
+
+
 def test_a_capture_of_a_run_at_work_is_refused_too(scene: Scene) -> None:
     scene.app.hold(2)
     first = scene.start_pair()

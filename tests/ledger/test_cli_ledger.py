@@ -89,13 +89,13 @@ def test_a_missing_ledger_is_one_clear_line(tmp_path: Path) -> None:
 def test_audit_ends_with_0_when_all_agrees_and_3_when_not(paired: Build) -> None:
     tasks = ["--tasks", str(paired.tasks_dir)]
     clean = invoke(paired, "audit", *tasks)
-    assert (clean.exit_code, clean.stdout) == (0, "1 runs audited, 0 disagreements\n")
+    assert (clean.exit_code, clean.stdout) == (0, "1 run audited, 0 disagreements\n")
     with paired.database.reading() as connection, paired.database.transaction():
         connection.exec_driver_sql("UPDATE arm SET suffix_requests = 5 WHERE name = 'F'")
     tampered = invoke(paired, "audit", *tasks)
     assert tampered.exit_code == 3
     assert tampered.stdout == (
-        "run 1: arm 1: suffix_requests: stored 5, recomputed 1\n1 runs audited, 1 disagreements\n"
+        "run 1: arm 1: suffix_requests: stored 5, recomputed 1\n1 run audited, 1 disagreement\n"
     )
     document = json.loads(invoke(paired, "audit", "1", "--json", *tasks).stdout)
     assert document["disagreements"] == [

@@ -130,7 +130,7 @@ def test_the_analysis_counts_one_run_however_many_repeats(
 ) -> None:
     scene, _ = repeated
     text = scene.run("analyze", "frame").stdout.decode()
-    assert "Of 1 runs, 0 finished" in text
+    assert "Of 1 run, 0 finished" in text
     assert "The frame is 1 boundary runs." in text
     exported = scene.run("ledger", "export", "--table", "plans", "--format", "jsonl").stdout
     plans = [json.loads(line) for line in exported.splitlines()]

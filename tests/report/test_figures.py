@@ -296,7 +296,7 @@ def test_pairs_of_zero_tokens_have_no_ratio_and_are_counted(study: Study) -> Non
     drawn = pairs_figure(Study(replace(study.table, arms=arms)))
     assert drawn is not None
     assert len(drawn.tables[0].rows) == 16
-    assert "1 pairs with an arm of 0 tokens have no ratio." in drawn.caption
+    assert "1 pair with an arm of 0 tokens: no ratio." in drawn.caption
 
 
 def test_a_trajectory_has_its_tokens_and_events_in_its_table(ledger: Path) -> None:
