@@ -87,8 +87,8 @@ def script(*responses: Response) -> Reply:
 class Loopback:
     """The server; a fault in `reply` closes the connection and is raised when the server ends."""
 
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
+    def __init__(self, reply: Reply, port: int = 0) -> None:
+        self.reply, self._port = reply, port
         self.hits: list[Hit] = []
         self.answers: list[Response] = []
         self.connections = 0
@@ -114,7 +114,7 @@ class Loopback:
         class Handler(_Handler):
             loopback = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
         self._server.daemon_threads = False
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.005,))
         self._thread.start()

@@ -156,7 +156,7 @@ def import_table(
 ) -> None:
     """Import boundary rows of another harness.
 
-    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and amount
+    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and counted
     with them by `analyze` and `report`.
     """
     from revereval.cli import output

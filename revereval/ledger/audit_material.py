@@ -77,7 +77,7 @@ class Findings:
 
 @dataclass
 class Summary:
-    """The findings of a whole audit, amount."""
+    """The findings of a whole audit, counted."""
 
     runs: int = 0
     disagreements: int = 0

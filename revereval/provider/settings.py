@@ -26,7 +26,7 @@ class RetrySettings(Strict):
     first_wait_s: float = Field(default=0.5, ge=0, le=LONGEST_S)
     """Doubled for each further attempt, up to `max_wait_s`, unless the server names its wait."""
     max_wait_s: float = Field(default=60.0, ge=0, le=LONGEST_S)
-    """A server that demands more interrupts the run, which can be resumed later."""
+    """A server that demands more pauses the run, as does the last attempt's failure."""
 
 
 class ProviderSettings(Strict):

@@ -156,6 +156,24 @@ TABLE: list[tuple[str, Any, UsageConvention, Usage]] = [
         Usage(flags=("input_conflict",)),
     ),
     (
+        "a total of more than its parts",
+        {"prompt_tokens": 6604, "completion_tokens": 25, "total_tokens": 6679},
+        IN_INPUT,
+        Usage(6604, None, None, None, 25, flags=("total_exceeds_parts",)),
+    ),
+    (
+        "a total of less, as where the cache is apart",
+        {"input_tokens": 11, "cache_read_input_tokens": 20, "output_tokens": 2, "total_tokens": 13},
+        APART,
+        Usage(31, 20, 11, None, 2),
+    ),
+    (
+        "a total beside an unknown part",
+        {"prompt_tokens": 6604, "total_tokens": 6679},
+        IN_INPUT,
+        Usage(6604),
+    ),
+    (
         "reasoning is inside the output",
         {"completion_tokens": 10, "completion_tokens_details": {"reasoning_tokens": 11}},
         IN_INPUT,
