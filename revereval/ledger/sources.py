@@ -15,6 +15,7 @@ from revereval.ledger.columns import (
     REQUESTS,
     ExportTable,
 )
+from revereval.ledger.treatment import TREATMENT_FIELDS
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,15 @@ def _same(table: str, *names: str) -> dict[str, str]:
 _TASK = _same("plan", "task_id", "source_group")
 _SETTINGS = {
     "plan_digest": "plan.digest",
+    "treatment": "plan.treatment",
     "split": "json_extract(plan.document, '$.task.split')",
     **_same("plan", "task_digest", "snapshot_digest", "gold_digest", "provider", "model", "seed"),
     **_same("plan", "companion", "endpoint_definition", "contract", "first_arm", "fitting"),
 }
+# sorted, and each value as the plan's canonical JSON spells it: their SHA-256 is the treatment
+_TREATMENT_SETTINGS = ", ".join(
+    f"'{name}', plan.document -> '$.{name}'" for name in sorted(TREATMENT_FIELDS)
+)
 _ARM_COLUMNS = (
     "endpoint", "reason", "extracted", "strict", "allowed_requests", "allowed_archive_calls",
     "allowed_metered_tokens", "suffix_requests", "archive_calls", "metered_tokens",
@@ -176,6 +182,7 @@ _BOUNDARIES = Source(
         "prefix_metered_tokens": "coalesce(prefix.metered, 0)",
         **_TASK,
         **_SETTINGS,
+        "treatment_settings": f"json_object({_TREATMENT_SETTINGS})",
         "first_arm": _FIRST_ARM,
         **_same("run", "repeat", "tape_run_id", "created_at", "tape_head", "seal"),
         **_same("run", "history_bytes", "eligible_bytes"),
