@@ -117,7 +117,8 @@ class Pairs:
     """Runs with more tokens under P."""
     decreases: int
     sign_p: float | None
-    """Exact two-sided sign test over runs that differ: a description, not a conclusion."""
+    """Exact two-sided sign test over tasks that differ, each by the sum of its runs: a
+    description, not a conclusion."""
     largest_saving: int | None
     """The first row of the run with the largest F − P, if any saves."""
     without_each: tuple[LeftOut, ...]
@@ -154,7 +155,7 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
         logical_ratios=_logical_ratios(per_run(table, table.prefix_tokens, known), *of_run),
         increases=increases,
         decreases=decreases,
-        sign_p=sign_test(increases, decreases),
+        sign_p=sign_test(*_signs(table, known, of_run[1] - of_run[0])),
         largest_saving=_first_rows(table, known)[np.argmax(of_run[0] - of_run[1])]
         if decreases
         else None,
@@ -184,6 +185,16 @@ def _geometric_mean(ratios: Floats) -> float | None:
     if not len(ratios):
         return None
     return float(np.exp(np.log(ratios).mean())) if (ratios > 0).all() else 0.0
+
+
+def _signs(table: Boundaries, rows: Flags, differences: Floats) -> tuple[int, int]:
+    """Tasks with more and with fewer tokens under P: several runs of one are no further tasks.
+
+    differences: of each run, in order of the runs' numbers.
+    """
+    codes = table.task.codes[_first_rows(table, rows)]
+    of_task = np.bincount(codes, differences, minlength=1)
+    return int((of_task > 0).sum()), int((of_task < 0).sum())
 
 
 def _logical_ratios(prefix: Floats, f: Floats, p: Floats) -> LogicalRatios:
