@@ -5,6 +5,9 @@ from typing import Final
 
 SUFFIX_CAP: Final = 12
 """K: suffix requests a continuation may complete."""
+IMPORTED: Final = "imported:"
+"""What the treatment of an imported row begins with that does not say its own: its file's digest
+follows."""
 
 EXCESS_TOTAL: Final = "total_exceeds_parts"
 """The usage flag of a total that is more than input and output together."""

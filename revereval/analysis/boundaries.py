@@ -5,9 +5,9 @@ A row is one pair of continuations. Unknown is NaN or code -1, never zero.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,11 @@ FEATURES: Final = (
 """Known before either arm runs, in the order in which candidates are enumerated."""
 ARMS: Final = (ArmName.F, ArmName.P)
 Contract = str
+SAID: Final = (
+    "treatment_settings", "plan_digest", "provider", "model", "companion", "endpoint_definition",
+    "contract",
+)  # fmt: skip
+"""Columns that say something of a row's treatment."""
 PRIMARY: Final = "primary"
 """The contract of the row's own plan."""
 
@@ -61,6 +66,20 @@ class Coded:
 
 
 Column = Coded | Floats
+
+
+def _of_rows(values: Any, rows: Flags) -> Any:
+    """Arrays and columns, in mappings too, with these rows alone; anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    if isinstance(values, Coded):
+        return Coded(values.codes[rows], values.values)
+    if isinstance(values, Mapping):
+        return {name: _of_rows(value, rows) for name, value in values.items()}
+    if isinstance(values, Arm):
+        parts = {field.name: getattr(values, field.name) for field in fields(values)}
+        return replace(values, **_of_rows(parts, rows))
+    return values
 
 
 @dataclass(frozen=True)
@@ -100,6 +119,14 @@ class Boundaries:
     split: Coded | None
     run: Ints
     """Rows of one run, the repeats of one sealed tape, share a number."""
+    run_id: Floats
+    """As the ledger or the table numbers its runs; NaN unknown."""
+    treatment: Coded
+    """Code -1 where the row does not say."""
+    said: Mapping[str, Coded]
+    """The columns of `SAID` that the table has."""
+    place: Ints
+    """Of each row in its source, from 0."""
     closed_book: Coded | None = None
     """What the row's task and model came to without tools; None where no row knows."""
 
@@ -125,8 +152,14 @@ class Boundaries:
         return (self.scale // np.maximum(sizes, 1))[self.run].astype(np.int64)
 
     def name(self, row: int) -> str:
-        """A row as messages call it: its number from 1 and its task."""
-        return f"row {row + 1} ({self.task.text(row)})"
+        """A row as messages call it: its number in its source from 1, and its task."""
+        return f"row {self.place[row] + 1} ({self.task.text(row)})"
+
+    def only(self, rows: Flags) -> "Boundaries":
+        """These rows alone, which know their places in the source."""
+        parts = _of_rows({field.name: getattr(self, field.name) for field in fields(self)}, rows)
+        parts["run"] = np.unique(parts["run"], return_inverse=True)[1].astype(np.int64)
+        return replace(self, **parts)
 
     def tasks_named(self, names: Iterable[str]) -> Flags:
         """The rows of these tasks. Raises InputError for a name that no row has."""

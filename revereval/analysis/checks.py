@@ -11,17 +11,27 @@ from revereval.analysis.boundaries import (
     FEATURES,
     OUTSIDE,
     PRIMARY,
+    SAID,
     STATES,
     STOPPED,
     UNEXECUTED,
     WRONG,
     Arm,
     Boundaries,
+    Coded,
     Codes,
     Column,
     Floats,
 )
-from revereval.analysis.rows import IDENTITY, REQUIRED, Table, check_repeats, runs, second_of
+from revereval.analysis.rows import (
+    IDENTITY,
+    REQUIRED,
+    Table,
+    check_repeats,
+    check_treatments,
+    runs,
+    second_of,
+)
 from revereval.errors import InputError
 from revereval.terms import (
     SUFFIX_CAP,
@@ -34,8 +44,8 @@ from revereval.terms import (
 )
 
 _OF_ROWS = (
-    "flow", "split", "fitting", "repeat", "tape_run_id", "contract", "endpoint_definition",
-    "prefix_tokens", "closed_book",
+    "flow", "split", "fitting", "repeat", "tape_run_id", "prefix_tokens", "treatment",
+    "closed_book",
 )  # fmt: skip
 _OF_ARMS = (
     "endpoint_strict", "endpoint_extracted", "reason", "extracted", "strict", "suffix_tokens",
@@ -48,6 +58,7 @@ COLUMNS = frozenset(
         *REQUIRED,
         *IDENTITY,
         *_OF_ROWS,
+        *SAID,
         *FEATURES,
         *(f"{a}_{name}" for a in "fp" for name in _OF_ARMS),
     )
@@ -71,6 +82,8 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
     arms = {arm: _arm(table, arm) for arm in ARMS}
     definition = table.optional_text("endpoint_definition", tuple(EndpointDefinition))
     everywhere_no = np.zeros(table.size, np.bool_)
+    run_id = table.optional("run_id")
+    unsaid = Coded(np.full(table.size, -1, np.int32), ())
     rows = Boundaries(
         source=source,
         task=table.task,
@@ -84,9 +97,14 @@ def boundaries(source: str, columns: Mapping[str, Column]) -> Boundaries:
         split=table.optional_text("split", tuple(Split)),
         run=runs(table),
         closed_book=table.optional_text("closed_book", ("correct", "wrong", "stopped")),
+        run_id=np.full(table.size, np.nan) if run_id is None else run_id,
+        treatment=table.optional_text("treatment", None) or unsaid,
+        said={name: said for name in SAID if (said := table.optional_text(name, None))},
+        place=np.arange(table.size),
     )
     _check_pairing(table, rows)
     check_repeats(table, rows)
+    check_treatments(table, rows)
     if rows.split is not None:
         table.refuse(second_of(group.codes, rows.split.codes), "split", "a group in two splits")
     return rows

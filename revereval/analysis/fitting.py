@@ -88,14 +88,16 @@ class _Costs:
             raise InputError(table.source, "f_suffix_tokens", "a fit needs more than 0 tokens")
         self._harm = (outcomes.f_low[rows] == 1) & (outcomes.p_high[rows] == 0)
         self._group = table.group.codes[rows]
-        self._weight = table.weights[rows]
+        self._run_weight = table.weights[rows]
+        self._runs_of_task = _runs_of_task(table, rows)
+        self._weight = self._run_weight / self._runs_of_task
 
     def candidate(self, index: int, rule: Rule) -> Candidate:
         chosen = self._chosen(rule)
         cost = np.where(chosen, self._projected, self._full)
         sums = np.bincount(self._group, self._weight * cost / self._full)
         sizes = np.bincount(self._group, self._weight)
-        totals = (self._weight * cost).sum() / (self._weight * self._full).sum()
+        totals = (self._run_weight * cost).sum() / (self._run_weight * self._full).sum()
         return Candidate(
             index=index,
             rule=rule,
@@ -105,16 +107,20 @@ class _Costs:
         )
 
     def objective(self, rule: Rule) -> Fraction:
-        """The objective without rounding: a group counts once, however many siblings it has."""
+        """The objective without rounding.
+
+        A group counts once, however many siblings it has, and a task once, however many runs.
+        """
         sums: dict[int, Fraction] = {}
-        sizes: dict[int, int] = {}
+        sizes: dict[int, Fraction] = {}
         arms = zip(self._chosen(rule), self._full, self._projected, strict=True)
+        weights = map(Fraction, self._run_weight.tolist(), self._runs_of_task.tolist())
         for (chosen, full, projected), group, weight in zip(
-            arms, self._group.tolist(), self._weight.tolist(), strict=True
+            arms, self._group.tolist(), weights, strict=True
         ):
             ratio = Fraction(int(projected if chosen else full), int(full))
             sums[group] = sums.get(group, Fraction(0)) + weight * ratio
-            sizes[group] = sizes.get(group, 0) + weight
+            sizes[group] = sizes.get(group, Fraction(0)) + weight
         return sum((sums[group] / sizes[group] for group in sums), Fraction(0)) / len(sums)
 
     def _chosen(self, rule: Rule) -> Flags:
@@ -122,6 +128,14 @@ class _Costs:
             return np.full(len(self._full), rule.comparison == "P", np.bool_)
         values = self._table.features[rule.feature][self._rows]
         return passes(values, rule.comparison, rule.threshold)
+
+
+def _runs_of_task(table: Boundaries, rows: Flags) -> Ints:
+    """For each of the rows, how many runs its task has among them."""
+    index = np.flatnonzero(rows)
+    _, first = np.unique(table.run[index], return_index=True)
+    runs = np.bincount(table.task.codes[index[first]], minlength=1)
+    return runs[table.task.codes[index]].astype(np.int64)
 
 
 def candidates(table: Boundaries, frame: Frame, features: Sequence[str]) -> Iterator[Rule]:

@@ -1,8 +1,10 @@
 """The frame's flow: from plans to boundaries, to comparable runs, to joint successes."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,17 @@ class Plans:
     outcomes: Mapping[str, int]
     """By CaptureOutcome, and `none` for a capture that has not ended."""
     first_arm: Mapping[str, int]
+
+
+class Captured(NamedTuple):
+    """Runs of one plan with one outcome of their capture, as the ledger counts them."""
+
+    treatment: str
+    model: str
+    plan: str
+    outcome: str
+    first_arm: str
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,16 @@ def answered(table: Boundaries, frame: Frame, contract: str = PRIMARY) -> Flags:
     f, p = (table.arms[arm].endpoints[contract] for arm in ARMS)
     rows: Flags = frame.rows & np.isin(f, (CORRECT, WRONG)) & np.isin(p, (CORRECT, WRONG))
     return rows
+
+
+def plans_of(captured: Iterable[Captured]) -> Plans:
+    """These runs by the outcome of their capture and by first arm."""
+    outcomes: Counter[str] = Counter()
+    first_arm: Counter[str] = Counter()
+    for one in captured:
+        outcomes[one.outcome] += one.runs
+        first_arm[one.first_arm] += one.runs
+    return plans(outcomes, first_arm)
 
 
 def plans(outcomes: Mapping[str, int], first_arm: Mapping[str, int]) -> Plans:

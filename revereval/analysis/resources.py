@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -60,6 +61,33 @@ class LeftOut:
     ratio: float
 
 
+QUANTILES: Final = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+def quantiles(values: Floats) -> Floats:
+    """QUANTILES of known values, NaN without any; linear between the sorted values.
+
+    Source: Hyndman and Fan, Sample Quantiles in Statistical Packages (1996), definition 7.
+    """
+    return np.quantile(values, QUANTILES) if len(values) else np.full(len(QUANTILES), np.nan)
+
+
+@dataclass(frozen=True)
+class LogicalRatios:
+    """(prefix + P) / (prefix + F) of each run that knows its prefix; the others are in no figure.
+
+    A run with repeats counts once: its prefix, and the means of its two suffixes.
+    """
+
+    known: int
+    """Runs with a known prefix: what the figures are over."""
+    unknown: int
+    geometric_mean: float | None
+    median: float | None
+    quantiles: tuple[float, ...]
+    """At QUANTILES, NaN where nothing is known."""
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Both arms' cost over a set of rows whose two suffix totals are known, run by run.
@@ -84,11 +112,13 @@ class Pairs:
     """P / F of each row, shape (N,), NaN outside `rows` and where F is 0."""
     geometric_mean: float | None
     median: float | None
+    logical_ratios: LogicalRatios
     increases: int
     """Runs with more tokens under P."""
     decreases: int
     sign_p: float | None
-    """Exact two-sided sign test over runs that differ: a description, not a conclusion."""
+    """Exact two-sided sign test over tasks that differ, each by the sum of its runs: a
+    description, not a conclusion."""
     largest_saving: int | None
     """The first row of the run with the largest F − P, if any saves."""
     without_each: tuple[LeftOut, ...]
@@ -122,9 +152,10 @@ def pairs(table: Boundaries, name: str, rows: Flags, prefix_total: int | None = 
         ratios=np.divide(p, f, out=np.full(len(table), np.nan), where=known & (f > 0)),
         geometric_mean=_geometric_mean(defined),
         median=float(np.median(defined)) if len(defined) else None,
+        logical_ratios=_logical_ratios(per_run(table, table.prefix_tokens, known), *of_run),
         increases=increases,
         decreases=decreases,
-        sign_p=sign_test(increases, decreases),
+        sign_p=sign_test(*_signs(table, known, of_run[1] - of_run[0])),
         largest_saving=_first_rows(table, known)[np.argmax(of_run[0] - of_run[1])]
         if decreases
         else None,
@@ -154,6 +185,29 @@ def _geometric_mean(ratios: Floats) -> float | None:
     if not len(ratios):
         return None
     return float(np.exp(np.log(ratios).mean())) if (ratios > 0).all() else 0.0
+
+
+def _signs(table: Boundaries, rows: Flags, differences: Floats) -> tuple[int, int]:
+    """Tasks with more and with fewer tokens under P: several runs of one are no further tasks.
+
+    differences: of each run, in order of the runs' numbers.
+    """
+    codes = table.task.codes[_first_rows(table, rows)]
+    of_task = np.bincount(codes, differences, minlength=1)
+    return int((of_task > 0).sum()), int((of_task < 0).sum())
+
+
+def _logical_ratios(prefix: Floats, f: Floats, p: Floats) -> LogicalRatios:
+    ratios = np.full(len(prefix), np.nan)
+    np.divide(prefix + p, prefix + f, out=ratios, where=prefix + f > 0)
+    defined = ratios[~np.isnan(ratios)]
+    return LogicalRatios(
+        known=len(defined),
+        unknown=int(np.isnan(prefix).sum()),
+        geometric_mean=_geometric_mean(defined),
+        median=float(np.median(defined)) if len(defined) else None,
+        quantiles=tuple(map(float, quantiles(defined))),
+    )
 
 
 def _usage(table: Boundaries, name: ArmName, rows: Flags) -> Usage:

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from revereval.analysis.boundaries import Boundaries, Coded, Codes, Column, Flags, Floats, Ints
+from revereval.canonical import StrictJSONError, strict_json
 from revereval.errors import InputError
+from revereval.terms import IMPORTED
 
 REQUIRED = ("task_id", "source_group", "first_arm", "f_endpoint", "p_endpoint")
 IDENTITY = ("plan_digest", "run_id", "created_at")
@@ -93,6 +95,31 @@ def check_repeats(table: Table, rows: Boundaries) -> None:
         table.refuse(second_of(rows.run, known), column, problem)
 
 
+def check_treatments(table: Table, rows: Boundaries) -> None:
+    """A treatment has one set of settings, a JSON object, and a plan has one treatment."""
+    treatment = rows.treatment.codes
+    if plan := rows.said.get("plan_digest"):
+        codes = np.where(plan.codes >= 0, treatment, -1)
+        table.refuse(second_of(plan.codes, codes), "treatment", "not that of its plan's other rows")
+    settings = rows.said.get("treatment_settings")
+    if settings is None:
+        return
+    alone = (settings.codes >= 0) & (treatment < 0)
+    table.refuse(alone, "treatment", "missing: nothing says whose settings these are")
+    other = second_of(treatment, settings.codes)
+    table.refuse(other, "treatment_settings", "not those of the treatment's other rows")
+    for code, value in enumerate(settings.values):
+        if not _is_object(value):
+            table.refuse(settings.codes == code, "treatment_settings", "not a JSON object")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(strict_json(text), dict)
+    except StrictJSONError:
+        return False
+
+
 def second_of(keys: Ints | Codes, values: Floats | Codes) -> Flags:
     """Rows with another value than the first row of their key; a value below 0 is unknown."""
     known = np.flatnonzero(values >= 0)
@@ -110,6 +137,7 @@ def runs(table: Table) -> Ints:
         for name in IDENTITY
         if name != "run_id" and (number := table.optional(name)) is not None
     ]
+    treatment = stated_treatment(table)
     own, tape = table.optional("run_id"), table.optional("tape_run_id")
     if own is not None:  # the repeats of one tape are runs of the ledger, and one run here
         numbers.append(own if tape is None else np.where(np.isnan(tape), own, tape))
@@ -117,6 +145,7 @@ def runs(table: Table) -> Ints:
     parts += numbers
     flow = table.optional_text("flow", None)
     parts += [table.task.codes] + ([flow.codes] if flow is not None else [])
+    parts += [] if treatment is None else [treatment]
     if own is not None and tape is not None:
         _check_created(table, numbers[-1], ~np.isnan(tape))
     run = _numbered(parts)
@@ -129,13 +158,30 @@ def runs(table: Table) -> Ints:
     return run
 
 
+def stated_treatment(table: Table) -> Codes | None:
+    """Of rows without a plan, which would say it too; -1 elsewhere, and where only a file is named.
+
+    So the same rows in two files are still the same runs.
+    """
+    found = table.optional_text("treatment", None)
+    if found is None:
+        return None
+    stated = [code for code, value in enumerate(found.values) if not value.startswith(IMPORTED)]
+    plan = table.optional_text("plan_digest", None)
+    unplanned = np.ones(table.size, np.bool_) if plan is None else plan.codes < 0
+    return np.where(unplanned & np.isin(found.codes, stated), found.codes, np.int32(-1))
+
+
 def _check_created(table: Table, tape: Floats, repeats: Flags) -> None:
     """The runs on one tape were created together, or they are not on one tape."""
     created = table.optional_text("created_at", None)
     if created is None:
         return
     plan = table.optional_text("plan_digest", None)
-    key = _numbered([tape, table.task.codes, *([plan.codes] if plan is not None else [])])
+    treatment = stated_treatment(table)
+    told = [plan.codes] if plan is not None else []
+    told += [treatment] if treatment is not None else []
+    key = _numbered([tape, table.task.codes, *told])
     codes = np.where(np.isin(key, key[repeats]), created.codes, np.int32(-1))
     problem = "not that of the other repeats of its run"
     table.refuse(second_of(key, codes), "created_at", problem)

@@ -8,7 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from revereval.analysis import frames
-from revereval.analysis.boundaries import PRIMARY, Boundaries, Flags, Success, success
+from revereval.analysis.boundaries import (
+    PRIMARY,
+    Boundaries,
+    Flags,
+    Ints,
+    Success,
+    success,
+)
 from revereval.analysis.flow import Plans
 from revereval.analysis.frames import Fitting, Frame
 from revereval.analysis.resources import Prices
@@ -55,6 +62,8 @@ class Study:
     question: Question = field(default_factory=Question)
     plans: Plans | None = None
     """None for a table that came without its plans."""
+    elsewhere: int = 0
+    """Runs of the ledger under treatments of which none reached a boundary; in no other count."""
 
     @cached_property
     def outcomes(self) -> Success:
@@ -117,6 +126,20 @@ class Study:
         if self.question.fitted_on is None or self.fitting is None:
             return False
         return not bool((self.fitting.doubtful_groups & frame.rows).any())
+
+    @cached_property
+    def several_runs(self) -> dict[str, Ints]:
+        """Tasks of the frame with more than one run that is no repeat: each run's first row."""
+        inside = np.flatnonzero(self.whole.rows)
+        _, first = np.unique(self.table.run[inside], return_index=True)
+        rows = np.sort(inside[first])
+        codes = self.table.task.codes[rows]
+        counts = np.bincount(codes, minlength=len(self.table.task.values))
+        rows, codes = rows[counts[codes] > 1], codes[counts[codes] > 1]
+        order = np.argsort(codes, kind="stable")
+        of_tasks = np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1)
+        named = {self.table.task.text(int(of[0])): of for of in of_tasks if len(of)}
+        return dict(sorted(named.items()))
 
     @cached_property
     def repeated(self) -> bool:

@@ -1,7 +1,6 @@
 """`revereval analyze`: what a record identifies, part by part or as a whole."""
 
-from collections.abc import Iterable
-from enum import StrEnum
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,10 @@ from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from revereval.analysis.study import Study
+    from revereval.analysis.treatments import Record
     from revereval.report.section import Section
+
+from revereval.cli.asking import ContractName, Definition, record_of, selected
 
 WHOLE = "all"
 
@@ -28,18 +30,6 @@ app = typer.Typer(
     cls=_WholeByDefault,
     help="Say what a record identifies; without a sub-command, all of it.",
 )
-
-
-class ContractName(StrEnum):
-    PRIMARY = "primary"
-    EXTRACTED = "extracted"
-    STRICT = "strict"
-
-
-class Definition(StrEnum):
-    PLAN = "plan"
-    REQUEST = "request"
-    JOINT = "joint"
 
 
 File = Annotated[
@@ -73,6 +63,18 @@ ComparablePrefix = Annotated[
     typer.Option("--comparable-prefix", min=0, help="Prefix tokens of the comparable runs."),
 ]
 Feature = Annotated[str, typer.Option("--feature", help="Of the hindsight threshold.")]
+Treatments = Annotated[
+    list[str] | None,
+    typer.Option("--treatment", metavar="T", help="Only this one: T1 or a digest's first digits."),
+]
+Models = Annotated[
+    list[str] | None, typer.Option("--model", metavar="MODEL", help="Only runs of this model.")
+]
+PlanDigests = Annotated[
+    list[str] | None,
+    typer.Option("--plan", metavar="DIGEST", help="Only this plan: its digest's first digits."),
+]
+Pool = Annotated[bool, typer.Option("--pool", help="One frame of several treatments, so named.")]
 LEDGER = Path("runs/ledger.sqlite")
 FEATURE = "history_bytes"
 
@@ -89,17 +91,22 @@ def everything(
     prices: PricesOption = None,
     joint_prefix: JointPrefix = None,
     comparable_prefix: ComparablePrefix = None,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
     """Everything the record identifies, quality before resources."""
     from revereval.report.whole import sections
 
-    study = study_of(
-        file, ledger, rule, exclude, relax, contract, endpoint, feature, prices,
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(
+        file, ledger, chosen, rule, exclude, relax, contract, endpoint, feature, prices,
         joint_prefix, comparable_prefix,
     )  # fmt: skip
-    _print(study, sections(study), as_json)
+    _print(record, sections, as_json)
 
 
 @app.command()
@@ -107,14 +114,19 @@ def frame(
     file: File = None,
     contract: ContractOption = ContractName.PRIMARY,
     endpoint: DefinitionOption = Definition.PLAN,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
     """The flow from plans to joint successes, and the endpoints."""
     from revereval.report.quality import frame_section
 
-    study = study_of(file, ledger, contract=contract, endpoint=endpoint)
-    _print(study, [frame_section(study)], as_json)
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(file, ledger, chosen, contract=contract, endpoint=endpoint)
+    _print(record, lambda study: [frame_section(study)], as_json)
 
 
 @app.command()
@@ -125,14 +137,19 @@ def bounds(
     relax: Relax = None,
     contract: ContractOption = ContractName.PRIMARY,
     endpoint: DefinitionOption = Definition.PLAN,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
     """P minus F over the whole frame: the range that the record allows."""
     from revereval.report.quality import bounds_section
 
-    study = study_of(file, ledger, rule, exclude, relax, contract, endpoint)
-    _print(study, [bounds_section(study)], as_json)
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(file, ledger, chosen, rule, exclude, relax, contract, endpoint)
+    _print(record, lambda study: [bounds_section(study)], as_json)
 
 
 @app.command()
@@ -143,6 +160,10 @@ def selector(
     relax: Relax = None,
     contract: ContractOption = ContractName.PRIMARY,
     endpoint: DefinitionOption = Definition.PLAN,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
@@ -150,10 +171,14 @@ def selector(
     from revereval.report.policies import policy_section
     from revereval.report.rule import selector_section
 
-    study = study_of(file, ledger, rule, exclude, relax, contract, endpoint)
-    assert study.question.rule is not None
-    parts = [selector_section(study, study.question.rule), policy_section(study)]
-    _print(study, parts, as_json)
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(file, ledger, chosen, rule, exclude, relax, contract, endpoint)
+
+    def parts(study: "Study") -> "list[Section]":
+        assert study.question.rule is not None
+        return [selector_section(study, study.question.rule), policy_section(study)]
+
+    _print(record, parts, as_json)
 
 
 @app.command()
@@ -166,6 +191,10 @@ def resources(
     prices: PricesOption = None,
     joint_prefix: JointPrefix = None,
     comparable_prefix: ComparablePrefix = None,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
@@ -174,12 +203,13 @@ def resources(
     from revereval.report.policies import policy_section
     from revereval.report.quality import bounds_section
 
-    study = study_of(
-        file, ledger, rule, exclude, None, contract, endpoint, FEATURE, prices,
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(
+        file, ledger, chosen, rule, exclude, None, contract, endpoint, FEATURE, prices,
         joint_prefix, comparable_prefix,
     )  # fmt: skip
-    parts = [bounds_section(study), resources_section(study), policy_section(study)]
-    _print(study, parts, as_json)
+    made = (bounds_section, resources_section, policy_section)
+    _print(record, lambda study: [make(study) for make in made], as_json)
 
 
 @app.command()
@@ -191,6 +221,10 @@ def fit(
     contract: ContractOption = ContractName.PRIMARY,
     endpoint: DefinitionOption = Definition.PLAN,
     feature: Feature = FEATURE,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
@@ -201,15 +235,20 @@ def fit(
     from revereval.report.rule_file import write_rule
     from revereval.report.whole import hindsight_if_possible
 
-    study = study_of(file, ledger, contract=contract, endpoint=endpoint, feature=feature)
-    found, _ = fitted(study)
-    parts = [fit_section(study), hindsight_if_possible(study)]
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(file, ledger, chosen, contract=contract, endpoint=endpoint, feature=feature)
     if save is not None:
         if save.suffix != ".json":
             raise InputError("--output", str(save), "a rule file ends with .json")
-        digest = write_rule(save, study, found)
+        if len(record.parts) > 1:
+            named = ", ".join(one.name for one in record.treatments)
+            problem = f"a rule of each of {named}: select one with --treatment, or --pool them"
+            raise InputError("--output", str(save), problem)
+        study = record.parts[0][1]
+        pooled = record.treatments if record.pooled else ()
+        digest = write_rule(save, study, fitted(study)[0], [one.name for one in pooled])
         output.note(f"wrote {save}, digest {digest}")
-    _print(study, parts, as_json)
+    _print(record, lambda study: [fit_section(study), hindsight_if_possible(study)], as_json)
 
 
 @app.command()
@@ -224,6 +263,10 @@ def censoring(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the simulation.")] = 1,
     contract: ContractOption = ContractName.PRIMARY,
     endpoint: DefinitionOption = Definition.PLAN,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: AsJson = False,
 ) -> None:
@@ -231,6 +274,7 @@ def censoring(
 
     On the complete rows of a record; with --simulate on made-up worlds, which need no record.
     """
+    from revereval.cli import output
     from revereval.errors import InputError
     from revereval.report.sensitivity import censoring_section, simulation_section, worlds
 
@@ -238,72 +282,39 @@ def censoring(
         if file is not None:
             raise InputError("--simulate", str(file), "made-up worlds need no table")
         found = worlds(pairs, accuracy, difficulty, simulate, seed)
-        _print(None, [simulation_section(found, seed)], as_json)
+        section = simulation_section(found, seed)
+        if as_json:
+            made = [section.as_json()]
+            output.print_json({"source": None, "asked": [], "sections": made})
+        else:
+            _print_sections([section])
         return
-    study = study_of(file, ledger, contract=contract, endpoint=endpoint)
-    _print(study, [censoring_section(study)], as_json)
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(file, ledger, chosen, contract=contract, endpoint=endpoint)
+    _print(record, lambda study: [censoring_section(study)], as_json)
 
 
-def study_of(
-    file: Path | None,
-    ledger: Path,
-    rule: str | None = None,
-    exclude: list[str] | None = None,
-    relax: list[str] | None = None,
-    contract: ContractName = ContractName.PRIMARY,
-    endpoint: Definition = Definition.PLAN,
-    feature: str = FEATURE,
-    prices: str | None = None,
-    joint_prefix: int | None = None,
-    comparable_prefix: int | None = None,
-) -> "Study":
-    from dataclasses import replace
-
-    from revereval.analysis.study import Question, Study
-    from revereval.cli.tables import boundary_table
-    from revereval.report.asked import feature_named, parse_prices, parse_relaxation
-    from revereval.report.rule_file import fitting_tasks_among, load_rule
-    from revereval.terms import EndpointDefinition
-
-    loaded = None if rule is None else load_rule(rule)
-    question = Question(
-        rule=loaded and loaded.rule,
-        exclude=tuple(exclude or ()),
-        relax=tuple(map(parse_relaxation, relax or ())),
-        contract=contract,
-        definition=None if endpoint is Definition.PLAN else EndpointDefinition(endpoint),
-        feature=feature_named(feature),
-        prices=None if prices is None else parse_prices(prices),
-        joint_prefix_total=joint_prefix,
-        comparable_prefix_total=comparable_prefix,
-    )
-    table, plans = boundary_table(file, ledger)
-    if loaded is not None and loaded.tasks is not None:
-        tasks, groups = fitting_tasks_among(table, loaded.rows or frozenset())
-        question = replace(
-            question,
-            fitted_on=loaded.tasks | tasks,
-            fitted_groups=(loaded.groups or frozenset()) | groups,
-        )
-    return Study(table, question, plans)
-
-
-def _print(study: "Study | None", sections: "Iterable[Section]", as_json: bool) -> None:
+def _print(record: "Record", make: "Callable[[Study], Iterable[Section]]", as_json: bool) -> None:
     from revereval.cli import output
-    from revereval.report.asked import asked_sentences
+    from revereval.report import treatments
 
-    found = list(sections)
     if as_json:
-        source = None if study is None else study.table.source
-        asked = [] if study is None else asked_sentences(study)
-        made = [section.as_json() for section in found]
-        output.print_json({"source": source, "asked": asked, "sections": made})
+        output.print_json(treatments.document_of(record, make))
         return
-    if study is not None:
-        for sentence in asked_sentences(study):
-            output.paragraph(sentence)
-        output.line()
-    for section in found:
+    made = treatments.sections_of(record, make)
+    for sentence in treatments.record_sentences(record):
+        output.paragraph(sentence)
+    output.line()
+    if record.mixed:
+        _print_sections([treatments.treatments_section(record)])
+    for label, _, sections in made:
+        _print_sections([treatments.labelled(label, section) for section in sections])
+
+
+def _print_sections(sections: "Iterable[Section]") -> None:
+    from revereval.cli import output
+
+    for section in sections:
         output.line(section.title)
         output.line("=" * len(section.title))
         for sentence in section.sentences:

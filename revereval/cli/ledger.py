@@ -156,8 +156,8 @@ def import_table(
 ) -> None:
     """Import boundary rows of another harness.
 
-    They are checked as `analyze` checks them, kept apart from the ledger's own runs, and counted
-    with them by `analyze` and `report`.
+    They are checked as `analyze` checks them, and kept apart from the ledger's own runs. A table
+    that does not say its treatment is one of its own.
     """
     from revereval.cli import output
     from revereval.cli.tables import checked_table

@@ -10,25 +10,28 @@ from revereval.cli.analyze import (
     FEATURE,
     LEDGER,
     ComparablePrefix,
-    ContractName,
     ContractOption,
-    Definition,
     DefinitionOption,
     Exclude,
     Feature,
     File,
     JointPrefix,
     LedgerFile,
+    Models,
+    PlanDigests,
+    Pool,
     PricesOption,
     Relax,
     RuleOption,
-    study_of,
+    Treatments,
 )
+from revereval.cli.asking import ContractName, Definition, record_of, selected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from revereval.analysis.study import Study
+    from revereval.analysis.treatments import Record
     from revereval.ledger.boundary_files import Cells
     from revereval.ledger.database import Database
     from revereval.report.document import PlanUsed, Singles
@@ -62,6 +65,10 @@ def report(
         list[int] | None,
         typer.Option("--pair", metavar="RUN", help="Follow this pair; by default up to six."),
     ] = None,
+    treatment: Treatments = None,
+    model: Models = None,
+    plan: PlanDigests = None,
+    pool: Pool = False,
     ledger: LedgerFile = LEDGER,
     as_json: Annotated[
         bool, typer.Option("--json", help="What was written, as JSON on standard output.")
@@ -87,15 +94,19 @@ def report(
         check_folder(figures)
     if file is not None and pair:
         raise InputError("--pair", str(pair[0]), "needs a ledger: a table has no requests")
-    study = study_of(
-        file, ledger, rule, exclude, relax, contract, endpoint, feature, prices,
+    chosen = selected(treatment, model, plan, pool)
+    record = record_of(
+        file, ledger, chosen, rule, exclude, relax, contract, endpoint, feature, prices,
         joint_prefix, comparable_prefix,
     )  # fmt: skip
-    plans, singles = _of_table(file) if file else _of_ledger(ledger, study, pair)
+    plans, singles = _of_table(file) if file else _of_ledger(ledger, record, pair)
+    if chosen:
+        has = record.chosen.has
+        plans = [one for one in plans if has(one.treatment, one.model, one.digest)]
 
     from revereval.report.document import document
 
-    made = document(study, plans, singles)
+    made = document(record, plans, singles)
     links = {} if figures is None else _write_figures(figures, made.figures)
     if file_format is Format.HTML:
         from revereval.report.rendering import page
@@ -129,7 +140,7 @@ def _of_table(file: Path) -> "tuple[list[PlanUsed], Singles | None]":
     return _plans_named(read_boundaries(file, PLAN_COLUMNS)), None
 
 
-PLAN_COLUMNS = ("plan_digest", "task_id", "provider", "model")
+PLAN_COLUMNS = ("plan_digest", "task_id", "provider", "model", "treatment")
 
 
 def _plans_named(columns: "Mapping[str, Cells]") -> "list[PlanUsed]":
@@ -139,14 +150,14 @@ def _plans_named(columns: "Mapping[str, Cells]") -> "list[PlanUsed]":
     from revereval.ledger.boundary_files import TextColumn
     from revereval.report.document import PlanUsed
 
-    if not columns.keys() - {"task_id"}:
+    if not columns.keys() - {"task_id", "treatment"}:
         return []
     task = columns["task_id"]
     assert isinstance(task, TextColumn)
     cells = [_texts(columns.get(name), len(task.codes)) for name in PLAN_COLUMNS]
     return [
-        PlanUsed(digest, task_id, provider, model, runs)
-        for (digest, task_id, provider, model), runs in sorted(
+        PlanUsed(digest, task_id, provider, model, runs, treatment)
+        for (digest, task_id, provider, model, treatment), runs in sorted(
             Counter(zip(*cells, strict=True)).items()
         )
     ]
@@ -163,7 +174,7 @@ def _texts(column: "Cells | None", size: int) -> list[str]:
 
 
 def _of_ledger(
-    ledger: Path, study: "Study", asked: list[int] | None
+    ledger: Path, record: "Record", asked: list[int] | None
 ) -> "tuple[list[PlanUsed], Singles]":
     from revereval.ledger.database import Database
     from revereval.ledger.importing import imported_boundaries
@@ -174,7 +185,14 @@ def _of_ledger(
     with Database(ledger, write=False) as database:
         plans = [PlanUsed(*row) for row in plans_used(database)]
         plans += _plans_named(imported_boundaries(database, PLAN_COLUMNS))
-        runs = list(dict.fromkeys(asked or ())) or chosen_runs(study, _runs_of(database, study))
+        runs = list(dict.fromkeys(asked or ()))
+        if not runs:
+            runs = [
+                run
+                for _, study in record.parts
+                if study.table.paired.any()
+                for run in chosen_runs(study, _runs_of(database, study))
+            ]
         return plans, Singles(list(trajectories(database, runs)), bool(asked))
 
 
@@ -187,11 +205,12 @@ def _runs_of(database: "Database", study: "Study") -> "list[int | None]":
     from revereval.ledger.boundary_files import ledger_boundaries
 
     columns = ledger_boundaries(database, {"run_id", "task_id"})
-    found: list[int | None] = [None] * len(study.table)
     tasks = _texts(columns["task_id"], 0)
-    for row, (run, task) in enumerate(zip(list(columns["run_id"]), tasks, strict=True)):
-        if row < len(found) and study.table.task.text(row) == task:
-            found[row] = int(run)
+    own = dict(enumerate(zip(list(columns["run_id"]), tasks, strict=True)))
+    found: list[int | None] = []
+    for row, place in enumerate(study.table.place.tolist()):
+        run, task = own.get(place, (0, None))
+        found.append(int(run) if study.table.task.text(row) == task else None)
     return found
 
 

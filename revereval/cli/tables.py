@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from revereval.analysis.boundaries import Boundaries, Column
-    from revereval.analysis.flow import Plans
+    from revereval.analysis.flow import Captured
     from revereval.ledger.boundary_files import Cells
     from revereval.ledger.database import Database
 
 
-def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, Plans | None]":
-    """The checked rows of a file, or of a ledger with its imported ones and its plans.
+def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, list[Captured] | None]":
+    """The checked rows of a file, or of a ledger with its imported ones and its runs' captures.
 
     Raises InputError for a fault in them.
     """
     from revereval.analysis.checks import COLUMNS, boundaries
-    from revereval.analysis.flow import plans
+    from revereval.analysis.flow import Captured
     from revereval.ledger.boundary_files import (
         capture_counts,
         read_boundaries,
@@ -29,7 +29,7 @@ def boundary_table(file: Path | None, ledger: Path) -> "tuple[Boundaries, Plans 
         return boundaries(str(file), _meant(read_boundaries(file, COLUMNS))), None
     with Database(ledger, write=False) as database:
         rows = boundaries(str(ledger), _meant(_of_ledger(database)))
-        return rows, plans(*capture_counts(database))
+        return rows, [Captured(*counted) for counted in capture_counts(database)]
 
 
 def _of_ledger(database: "Database") -> "dict[str, Cells]":

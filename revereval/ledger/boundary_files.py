@@ -74,22 +74,21 @@ def ledger_boundaries(database: Database, wanted: Collection[str]) -> dict[str, 
     return {column.name: column.cells() for column in columns}
 
 
-def capture_counts(database: Database) -> tuple[dict[str, int], dict[str, int]]:
-    """Runs by the outcome of their capture, `none` while it has not ended, and by first arm.
+def capture_counts(database: Database) -> list[tuple[str, str, str, str, str, int]]:
+    """Runs by treatment, model, plan digest, outcome of their capture and first arm.
 
-    Controls are no plans of a frame.
+    The outcome is `none` while the capture has not ended. A control is no treatment.
     """
     query = """
-        SELECT CASE WHEN capture_ended_at IS NULL THEN 'none' ELSE capture_outcome END AS outcome,
-          plan.first_arm AS first_arm, count(*) AS runs
+        SELECT plan.treatment, plan.model, plan.digest,
+          CASE WHEN capture_ended_at IS NULL THEN 'none' ELSE capture_outcome END AS outcome,
+          plan.first_arm, count(*) AS runs
         FROM run JOIN plan ON plan.id = run.plan_id
-        WHERE run.tape_run_id IS NULL AND plan.control IS NULL GROUP BY 1, 2"""
-    outcomes: dict[str, int] = {}
-    first_arms: dict[str, int] = {}
-    for row in database.rows(query):
-        outcomes[row.outcome] = outcomes.get(row.outcome, 0) + row.runs
-        first_arms[row.first_arm] = first_arms.get(row.first_arm, 0) + row.runs
-    return outcomes, first_arms
+        WHERE run.tape_run_id IS NULL AND plan.control IS NULL GROUP BY plan.id, outcome"""
+    return [
+        (row.treatment, row.model, row.digest, row.outcome, row.first_arm, row.runs)
+        for row in database.rows(query)
+    ]
 
 
 def joined(records: Iterable[Mapping[str, Any]], wanted: Collection[str]) -> dict[str, Cells]:

@@ -69,6 +69,11 @@ def _usage(name: str, what: str) -> tuple[Column, ...]:
 _RUN = _integer("run_id", "The run.")
 _PLAN_FACTS = (
     _text("plan_digest", "SHA-256 of the plan's canonical JSON."),
+    _text(
+        "treatment",
+        "SHA-256 of what the plan fixes apart from the task; another harness may use names of its "
+        "own. A frame holds one treatment.",
+    ),
     _text("task_digest", "SHA-256 of the task without its gold."),
     _text("snapshot_digest", "SHA-256 that pins the source snapshot."),
     _text("gold_digest", "SHA-256 of the gold's canonical JSON."),
@@ -124,6 +129,11 @@ BOUNDARIES: Final = ExportTable(
         _TAPE,
         _text("created_at", "When the run was created."),
         *_PLAN_FACTS,
+        _text(
+            "treatment_settings",
+            "What `treatment` is the digest of, as canonical JSON: by it a table alone says in "
+            "what two treatments differ.",
+        ),
         _text("tape_head", "Digest of the hash chain's last entry."),
         _text("seal", "Digest over tape, boundary request and plan."),
         _text("boundary_request_digest", "SHA-256 of the prepared boundary request."),

@@ -11,6 +11,7 @@ from revereval.ledger import sql
 from revereval.ledger.boundary_files import COLUMNS, Cells, TextColumn, joined
 from revereval.ledger.database import Database
 from revereval.ledger.sql import insert_sql
+from revereval.terms import IMPORTED
 
 _PAGE: Final = 1000
 _INSERT: Final = insert_sql("imported_boundary", ["source_digest", "row", "record"])
@@ -57,13 +58,20 @@ def _value(name: str, cells: Cells, row: int) -> Any:
 
 
 def imported_boundaries(database: Database, wanted: Collection[str]) -> dict[str, Cells]:
-    """The wanted columns of all imported rows, read page by page."""
-    page = f"SELECT id, record FROM imported_boundary WHERE id > ? ORDER BY id LIMIT {_PAGE}"  # noqa: S608 - a constant
+    """The wanted columns of all imported rows, read page by page.
+
+    Rows that do not say their treatment are never taken for those of another file, or for the
+    ledger's own: their treatment is the file.
+    """
+    columns = "id, source_digest, record"
+    page = f"SELECT {columns} FROM imported_boundary WHERE id > ? ORDER BY id LIMIT {_PAGE}"  # noqa: S608 - constants
 
     def records() -> Iterator[dict[str, Any]]:
         after = -1
         while rows := database.rows(page, after):
             after = rows[-1].id
-            yield from (json.loads(row.record) for row in rows)
+            for row in rows:
+                record = json.loads(row.record)
+                yield {"treatment": f"{IMPORTED}{row.source_digest}"} | record
 
     return joined(records(), wanted)

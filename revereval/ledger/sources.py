@@ -17,6 +17,7 @@ from revereval.ledger.columns import (
     ExportTable,
 )
 from revereval.ledger.controls import CLOSED_BOOK
+from revereval.ledger.treatment import TREATMENT_FIELDS
 from revereval.terms import KeyScore
 
 
@@ -136,10 +137,15 @@ def _same(table: str, *names: str) -> dict[str, str]:
 _TASK = _same("plan", "task_id", "source_group")
 _SETTINGS = {
     "plan_digest": "plan.digest",
+    "treatment": "plan.treatment",
     "split": "json_extract(plan.document, '$.task.split')",
     **_same("plan", "task_digest", "snapshot_digest", "gold_digest", "provider", "model", "seed"),
     **_same("plan", "companion", "endpoint_definition", "contract", "first_arm", "fitting"),
 }
+# sorted, and each value as the plan's canonical JSON spells it: their SHA-256 is the treatment
+_TREATMENT_SETTINGS = ", ".join(
+    f"'{name}', plan.document -> '$.{name}'" for name in sorted(TREATMENT_FIELDS)
+)
 _ARM_COLUMNS = (
     "endpoint", "reason", "extracted", "strict", "allowed_requests", "allowed_archive_calls",
     "allowed_metered_tokens", "suffix_requests", "archive_calls", "metered_tokens",
@@ -188,6 +194,7 @@ _BOUNDARIES = Source(
         "closed_book": CLOSED_BOOK,
         **_TASK,
         **_SETTINGS,
+        "treatment_settings": f"json_object({_TREATMENT_SETTINGS})",
         "first_arm": _FIRST_ARM,
         **_same("run", "repeat", "tape_run_id", "created_at", "tape_head", "seal"),
         **_same("run", "history_bytes", "eligible_bytes"),

@@ -78,17 +78,18 @@ class PlanRow(NamedTuple):
     provider: str
     model: str
     runs: int
+    treatment: str
 
 
 def plans_used(database: Database) -> list[PlanRow]:
     """The distinct plans of pairs that have runs, by digest; repeats of a tape are one run."""
     query = """
-        SELECT digest, task_id, provider, model, count(*) AS runs
+        SELECT digest, task_id, provider, model, count(*) AS runs, treatment
         FROM run JOIN plan ON plan.id = run.plan_id
         WHERE run.tape_run_id IS NULL AND plan.control IS NULL
         GROUP BY plan.id ORDER BY digest"""
     return [
-        PlanRow(row.digest, row.task_id, row.provider, row.model, row.runs)
+        PlanRow(row.digest, row.task_id, row.provider, row.model, row.runs, row.treatment)
         for row in database.rows(query)
     ]
 

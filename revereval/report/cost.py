@@ -7,12 +7,14 @@ import numpy as np
 from revereval.analysis.boundaries import success
 from revereval.analysis.frames import counted
 from revereval.analysis.resources import (
+    QUANTILES,
     Pairs,
     Usage,
     comparable_rows,
     joint_rows,
     pairs,
     priced,
+    quantiles,
     sum_known,
 )
 from revereval.analysis.study import Study
@@ -32,6 +34,9 @@ CONDITIONAL = (
     "Resources are conditional: they compare only runs whose outcomes are known, which projection "
     "itself may have selected. They say nothing about the runs left out."
 )
+QUANTILE_DEFINITION = (
+    "Quantiles are linear between the sorted values (Hyndman and Fan's definition 7)."
+)
 
 
 def joint_pairs(study: Study) -> Pairs:
@@ -50,6 +55,7 @@ def resources_section(study: Study) -> Section:
     )
     tables = [
         Table("Suffix tokens of pairs", *_pair_rows([joint, comparable])),
+        _logical_table([joint, comparable]),
         Table("Usage of the suffix requests", *_usage_rows(study, [joint, comparable])),
         _by_first_arm(study, joint),
         *pair_tables(study, comparable),
@@ -59,6 +65,7 @@ def resources_section(study: Study) -> Section:
         f"{count(study.whole.runs)}{_strict_joint(study)}; {count(comparable.of_runs)} are "
         "comparable.",
         *_joint_sentences(study, joint),
+        *_prefix_sentences([joint, comparable]),
     ]
     told = {"joint": joint, "comparable": comparable}
     return Section(
@@ -66,7 +73,7 @@ def resources_section(study: Study) -> Section:
         "Conditional resources",
         sentences,
         tables,
-        [CONDITIONAL],
+        [CONDITIONAL, QUANTILE_DEFINITION],
         lambda: facts(told, study.table),
     )
 
@@ -90,8 +97,8 @@ def pair_tables(study: Study, one: Pairs) -> list[Table]:
     rows = list(map(int, np.flatnonzero(one.rows)))
     if len(rows) > _MOST_PAIRS:
         defined = one.ratios[~np.isnan(one.ratios)]
-        points = np.quantile(defined, _QUANTILES) if len(defined) else np.full(7, np.nan)
-        cells = [[f"{q:.0%}", ratio(float(v))] for q, v in zip(_QUANTILES, points, strict=True)]
+        points = quantiles(defined)
+        cells = [[f"{q:.0%}", ratio(float(v))] for q, v in zip(QUANTILES, points, strict=True)]
         return [
             Table(f"Quantiles of P / F over {len(defined):,} pairs", ["quantile", "P / F"], cells)
         ]
@@ -105,9 +112,6 @@ def pair_tables(study: Study, one: Pairs) -> list[Table]:
     ]
 
 
-_QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-
-
 def _tokens(study: Study, one: Pairs, rows: list[int]) -> tuple[list[str], list[list[str]]]:
     table, cells = study.table, []
     fitting = study.fitting
@@ -115,10 +119,12 @@ def _tokens(study: Study, one: Pairs, rows: list[int]) -> tuple[list[str], list[
         f, p = (table.arms[arm].suffix_tokens[row] for arm in ArmName)
         prefix = table.prefix_tokens[row]
         logical = [UNKNOWN if np.isnan(prefix) else count(int(prefix + x)) for x in (f, p)]
+        logical.append(ratio(float((prefix + p) / (prefix + f)) if prefix + f > 0 else None, 2))
         marked = "yes" if fitting is not None and fitting.rows[row] else ""
         tokens = [count(int(f)), count(int(p)), ratio(float(one.ratios[row]), 2)]
         cells.append([table.task.text(row), marked, *tokens, *logical])
-    return ["task", "fitting", "F", "P", "P / F", "F logical", "P logical"], cells
+    logical_columns = ["F logical", "P logical", "logical P / F"]
+    return ["task", "fitting", "F", "P", "P / F", *logical_columns], cells
 
 
 def _requests(study: Study, rows: list[int]) -> list[Table]:
@@ -164,6 +170,27 @@ def _pair_rows(sets: list[Pairs]) -> tuple[list[str], list[list[str]]]:
     return ["figure", *(one.name for one in sets)], rows
 
 
+def _logical_table(sets: list[Pairs]) -> Table:
+    """Ratios of single pairs with the prefix in both: over those that know it, and no others."""
+    found = [one.logical_ratios for one in sets]
+    rows = [
+        ["left out: prefix unknown", *(f"{one.unknown:,}" for one in found)],
+        ["geometric mean", *(ratio(one.geometric_mean) for one in found)],
+        ["median", *(ratio(one.median) for one in found)],
+        *(
+            [f"quantile {q:.0%}", *(ratio(one.quantiles[place]) for one in found)]
+            for place, q in enumerate(QUANTILES)
+            if q != 0.5
+        ),
+    ]
+    heads = [
+        f"{one.name}, {known.known:,} of {known.known + known.unknown:,} pairs"
+        for one, known in zip(sets, found, strict=True)
+    ]
+    columns = ["figure", *heads]
+    return Table("Logical ratios of single pairs, prefix included, P / F", columns, rows)
+
+
 def _p(value: float | None) -> str:
     return "< 0.01" if value is not None and value < 0.005 else ratio(value, 2)
 
@@ -197,11 +224,6 @@ def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
             f"{study.table.name(low.row)}) to {ratio(high.ratio)} (without "
             f"{study.table.name(high.row)})."
         )
-    if logical_ratio(joint) is None or np.isnan(study.table.prefix_tokens[joint.rows]).any():
-        found.append(
-            "Logical ratios of single pairs need each pair's own prefix and are unknown; the "
-            "ratios of single pairs here are of suffix tokens."
-        )
     found.append(f"P − F of J costs {cost_algebra(joint)}, prices a token left open.")
     if any(any(usage.unknown.values()) for usage in joint.usage.values()):
         found.append("`unknown in n` says how many rows of a set do not know their part of a sum.")
@@ -209,6 +231,22 @@ def _joint_sentences(study: Study, joint: Pairs) -> list[str]:
     if joint.sign_p is not None:
         found.append("The sign test describes these pairs; it is no test of a population.")
     return found
+
+
+def _prefix_sentences(sets: list[Pairs]) -> list[str]:
+    """Why logical ratios are not known, so that nobody takes those of suffixes for them."""
+    lacking = [
+        f"{found.unknown:,} of {found.known + found.unknown:,} pairs ({one.name})"
+        for one in sets
+        if (found := one.logical_ratios).unknown
+    ]
+    if not lacking:
+        return []
+    return [
+        "Logical ratios of single pairs need each pair's own prefix tokens, which "
+        f"{' and '.join(lacking)} do not have: theirs are unknown and in no figure. No total of "
+        "prefixes and no ratio of suffixes stands in for them."
+    ]
 
 
 def _doubtful_usage(study: Study) -> list[str]:

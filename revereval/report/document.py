@@ -7,8 +7,8 @@ from typing import Final
 from revereval.analysis.bounds import contrast
 from revereval.analysis.frames import counted
 from revereval.analysis.study import Study
+from revereval.analysis.treatments import Record
 from revereval.canonical import sha256_hex
-from revereval.report.asked import asked_sentences
 from revereval.report.cost import joint_pairs
 from revereval.report.drawing import Drawn
 from revereval.report.figures import quality_figure, rule_figure
@@ -18,6 +18,12 @@ from revereval.report.quality import interval_text, means_text
 from revereval.report.section import Section, Table, count, ratio
 from revereval.report.trajectory import NAMED, RULE, Trajectory
 from revereval.report.trajectory_figure import trajectory_figure
+from revereval.report.treatments import (
+    labelled,
+    record_sentences,
+    sections_of,
+    treatments_section,
+)
 from revereval.report.whole import sections
 
 SCRIPTED: Final = "scripted"
@@ -35,6 +41,7 @@ class PlanUsed:
     provider: str
     model: str
     runs: int
+    treatment: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,27 +122,31 @@ GLOSSARY: Final = (
 )  # fmt: skip
 
 
-def document(study: Study, plans: Sequence[PlanUsed], singles: Singles | None) -> Document:
+def document(record: Record, plans: Sequence[PlanUsed], singles: Singles | None) -> Document:
     """Everything, whatever prints it. `singles` is None for a record without requests.
 
-    Raises InputError as `whole.sections` does.
+    Each treatment has its sections, after a table of them all. Raises InputError as
+    `whole.sections` does.
     """
-    found = list(sections(study))
-    parts = [_part(study, section, number) for number, section in enumerate(found[:-1], 1)]
-    followed, drawn = _singles(singles)
-    parts.append(Part(f"part-{len(found)}", followed, drawn))
-    parts.append(Part(f"part-{len(found) + 1}", _plans(plans)))
-    parts.append(Part(f"part-{len(found) + 2}", found[-1]))
+    made = sections_of(record, sections)
+    parts = [Part("", treatments_section(record))] if record.mixed else []
+    parts += [
+        _part(label, study, section) for label, study, of in made for section in of[:-1] or of
+    ]
+    followed, drawn = _singles(singles, record)
+    parts += [Part("", followed, drawn), Part("", _plans(plans))]
+    parts += [Part("", labelled(label, of[-1])) for label, _, of in made if of[1:]]
+    figures = [figure for label, study in record.parts for figure in _key_figures(label, study)]
     return Document(
-        source=study.table.source,
+        source=record.source,
         stand_in=_stand_in(plans),
-        key_figures=_key_figures(study),
-        asked=asked_sentences(study),
-        parts=parts,
+        key_figures=figures,
+        asked=record_sentences(record),
+        parts=[replace(part, anchor=f"part-{number}") for number, part in enumerate(parts, 1)],
     )
 
 
-def _part(study: Study, section: Section, number: int) -> Part:
+def _part(label: str, study: Study, section: Section) -> Part:
     drawn: list[Drawn | None] = []
     if section.name == "frame":
         drawn = [flow_figure(study)]
@@ -146,7 +157,17 @@ def _part(study: Study, section: Section, number: int) -> Part:
     elif study.question.rule is not None and section.title.startswith("The rule: "):
         drawn = [rule_figure(study, study.question.rule)]
     readable = replace(section, tables=[_readable(table) for table in section.tables])
-    return Part(f"part-{number}", readable, [figure for figure in drawn if figure is not None])
+    figures = [_labelled(label, figure) for figure in drawn if figure is not None]
+    return Part("", labelled(label, readable), figures)
+
+
+def _labelled(label: str, drawn: Drawn) -> Drawn:
+    """A figure that says over what it is, its file and its tables too."""
+    if not label:
+        return drawn
+    tables = [replace(table, title=f"{label}: {table.title}") for table in drawn.tables]
+    name = f"{drawn.name}-{label.split()[0].lower()}"
+    return replace(drawn, name=name, title=f"{label}: {drawn.title}", tables=tables)
 
 
 def _readable(table: Table) -> Table:
@@ -160,21 +181,27 @@ def _readable(table: Table) -> Table:
     return replace(table, title=title, rows=table.rows[:MOST_ROWS])
 
 
-def _key_figures(study: Study) -> list[KeyFigure]:
+def _key_figures(label: str, study: Study) -> list[KeyFigure]:
+    """Of the one frame, or with a label the contrast alone; none for an empty one of several."""
+    if label and not study.table.paired.any():
+        return []
     whole, joint = study.whole, joint_pairs(study)
     found = contrast(study.table, study.outcomes, whole)
     runs = count(whole.runs)
+    over = f"{label}: " if label else ""
     known = counted(study.table, whole.rows & study.outcomes.known)
     unknown = count(whole.runs - known)
     figures = [
         KeyFigure(
             interval_text(found.difference),
-            f"P minus F in successes, over {runs} boundary runs "
+            f"{over}P minus F in successes, over {runs} boundary runs "
             f"({means_text(found.difference, whole.runs)} a run)",
         ),
         KeyFigure(unknown, f"of {runs} runs have an unknown outcome in F or P"),
         KeyFigure(count(joint.of_runs), f"of {runs} runs are J: F and P both correct"),
     ]
+    if label:
+        return figures[:1]
     if joint.ratio is not None:
         figures.append(
             KeyFigure(
@@ -199,7 +226,7 @@ def _stand_in(plans: Sequence[PlanUsed]) -> str:
     )
 
 
-def _singles(singles: Singles | None) -> tuple[Section, list[Drawn]]:
+def _singles(singles: Singles | None, record: Record) -> tuple[Section, list[Drawn]]:
     title = "Single pairs, request by request"
     if singles is None:
         text = "The table came without its requests, so no single pair can be followed."
@@ -208,7 +235,8 @@ def _singles(singles: Singles | None) -> tuple[Section, list[Drawn]]:
         return Section("pairs", title, ["No pair fits: neither harmed, nor with known tokens, nor "
                                         "capped under P."], []), []  # fmt: skip
     drawn = [trajectory_figure(one) for one in singles.pairs]
-    return Section("pairs", title, [NAMED if singles.asked else RULE], []), drawn
+    each = ["Of each treatment, by the same rule."] if len(record.parts) > 1 else []
+    return Section("pairs", title, [NAMED] if singles.asked else [*each, RULE], []), drawn
 
 
 def _plans(plans: Sequence[PlanUsed]) -> Section:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
+import numpy as np
+
 from revereval.analysis import flow as flows
 from revereval.analysis.boundaries import success
 from revereval.analysis.bounds import Contrast, Interval, complete_case, contrast
 from revereval.analysis.closed_book import ClosedBook, closed_book
-from revereval.analysis.study import Study, Variant, first_tasks
+from revereval.analysis.study import Study, Variant, first_tasks, tasks_of
 from revereval.errors import InputError
 from revereval.report.facts import facts
 from revereval.report.section import (
@@ -80,6 +82,7 @@ def frame_section(study: Study) -> Section:
         for arm in ArmName
     ]  # fmt: skip
     sentences = [_plans_sentence(study), f"The frame is {count(whole.runs)} boundary runs."]
+    sentences += _tasks_sentences(study)
     if found.single_arm:
         text = "rows of single arms are in no paired frame: their other arm was not planned."
         sentences.append(f"{count(found.single_arm)} {text}")
@@ -114,7 +117,32 @@ def _plans_sentence(study: Study) -> str:
     imported = study.whole.runs - plans.outcomes[CaptureOutcome.BOUNDARY]
     if imported > 0:
         text += f" {count(imported)} more boundary runs were imported, without their plans."
-    return text + (f" {count(open_)} captures have not ended." if open_ else "")
+    text += f" {count(open_)} captures have not ended." if open_ else ""
+    if study.elsewhere:
+        text += f" {count(study.elsewhere)} runs under other treatments reached no boundary."
+    return text
+
+
+def _tasks_sentences(study: Study) -> list[str]:
+    """Tasks with several runs that are not repeats: N counts them all, and they stay one task."""
+    several = study.several_runs
+    if not several:
+        return []
+    whole, table = study.whole, study.table
+    listed = []
+    for task, rows in list(several.items())[:MOST_NAMES]:
+        known = not np.isnan(table.run_id[rows]).any()
+        numbers = [int(table.run_id[row] if known else table.place[row] + 1) for row in rows]
+        shown = map(str, sorted(numbers)[:MOST_NAMES])
+        more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
+        listed.append(f"{task}: {'runs' if known else 'rows'} {', '.join(shown)}{more}")
+    rest = f"; and {len(several) - MOST_NAMES:,} more" if len(several) > MOST_NAMES else ""
+    tasks = len(tasks_of(table, whole.rows))
+    return [
+        f"{len(several):,} tasks have more than one run that is no repeat ({'; '.join(listed)}"
+        f"{rest}): N counts {count(whole.runs)} runs of {tasks:,} tasks. The sign test and the "
+        "means of source groups count each task once."
+    ]
 
 
 def _by_first(by_first: Mapping[ArmName, Fraction]) -> list[str]:
@@ -184,10 +212,11 @@ def _memory_sentence(found: ClosedBook) -> str:
     )
 
 
-_BOUNDS = ["N", "F", "P", "P − F", "a run"]
+BOUNDS = ["N", "F", "P", "P − F", "a run"]
 
 
-def _bounds_row(found: Contrast) -> list[str]:
+def bounds_row(found: Contrast) -> list[str]:
+    """The cells of BOUNDS."""
     runs = found.frame.runs
     return [
         count(runs),
@@ -210,10 +239,10 @@ def contrasts(study: Study, variant: Variant) -> dict[str, Contrast | None]:
 
 def _bounds_table(variant: str, contrasts: Mapping[str, Contrast | None]) -> Table:
     rows = [
-        [name, *(_bounds_row(found) if found else ["0", "", "", "", ""])]
+        [name, *(bounds_row(found) if found else ["0", "", "", "", ""])]
         for name, found in contrasts.items()
     ]
-    return Table(f"P minus F by frame, {variant}", ["frame", *_BOUNDS], rows)
+    return Table(f"P minus F by frame, {variant}", ["frame", *BOUNDS], rows)
 
 
 def by_contract(study: Study) -> dict[str, dict[str, Contrast | None]]:
@@ -234,11 +263,11 @@ def by_contract(study: Study) -> dict[str, dict[str, Contrast | None]]:
 def _contract_table(study: Study, contrasts: Mapping[str, Mapping[str, Contrast | None]]) -> Table:
     unknown = [count(study.whole.runs), *([UNKNOWN] * 4)]
     rows = [
-        [contract, definition, *(_bounds_row(found) if found else unknown)]
+        [contract, definition, *(bounds_row(found) if found else unknown)]
         for contract, by_definition in contrasts.items()
         for definition, found in by_definition.items()
     ]
-    columns = ["contract", "endpoint", *_BOUNDS]
+    columns = ["contract", "endpoint", *BOUNDS]
     return Table("By contract and endpoint definition", columns, rows)
 
 

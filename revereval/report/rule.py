@@ -138,7 +138,7 @@ def _every_contribution(study: Study, found: Selection) -> list[dict[str, Any]]:
     """Each row where P runs, as [low, high] in successes."""
     return [
         {
-            "row": row + 1,
+            "row": int(study.table.place[row]) + 1,
             "task": study.table.task.text(row),
             "rule_minus_full": [int(found.low[row]), int(found.high[row])],
             "harm": _harm(found, row),

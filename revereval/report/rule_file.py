@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -31,15 +32,18 @@ class _RuleFile(Strict):
     fitted_on: Annotated[list[_Row], Field(min_length=1)]
     objective: str
     trace: list[dict[str, Any]]
+    pooled: list[str] = Field(default_factory=list)
+    """The treatments, where it was fitted on rows of several."""
     digest: str
 
 
-def write_rule(path: Path, study: Study, found: Fit) -> str:
+def write_rule(path: Path, study: Study, found: Fit, pooled: Sequence[str] = ()) -> str:
     """Write the winner, its whole trace and its fitting rows; returns the digest.
 
+    pooled: the treatments, where the rows are of several.
     Raises InputError where the file exists or cannot be written: a rule is never rewritten.
     """
-    document = _document(study, found)
+    document = _document(study, found) | ({"pooled": list(pooled)} if pooled else {})
     document["digest"] = digest(document)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     try:

@@ -148,7 +148,9 @@ def analyzed(*arguments: str) -> Report:
     """`revereval analyze … --json`, which must succeed without a word on standard error."""
     done = run_here("analyze", *arguments, "--json")
     assert (done.code, done.err) == (0, "")
-    return Report(json.loads(done.out)["sections"])
+    document = json.loads(done.out)
+    apart = [one for treatment in document.get("treatments", ()) for one in treatment["sections"]]
+    return Report([*document["sections"], *apart])
 
 
 def refused(*arguments: str) -> str:

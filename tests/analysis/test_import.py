@@ -25,6 +25,7 @@ from tests.ledger.script import READ, Turn
 from tests.loopback import run_here
 
 BOUNDS = "P minus F by frame, as recorded"
+POOLED = "2 treatments pooled: "
 
 
 def imported(path: Path, ledger: Path) -> str:
@@ -192,29 +193,46 @@ def test_an_imported_table_beside_own_runs_adds_up(ledger: Path, tmp_path: Path)
         row("z", "wrong", "not_planned"),
     ]
     imported(write(tmp_path / "t.csv", table), ledger)
-    found = analyzed("--ledger", str(ledger))
+    found = analyzed("--ledger", str(ledger), "--pool")
     assert found.says("The frame is 5 boundary runs.")
     assert found.says("1 rows of single arms are in no paired frame")
     # own: 0, -1, +1; x -1, y unknown F: 0 or +1
-    assert found.row(BOUNDS, "all boundaries")[:4] == ["5", "3–4", "3", "[−1, 0]"]
-    assert found.row("Endpoints by arm", "F") == ["3", "0", "1", "1", "0", "5"]
-    assert found.row("Endpoints by arm", "P") == ["3", "1", "1", "0", "0", "5"]
-    steps = "From boundaries to joint successes, in runs"
+    assert found.row(POOLED + BOUNDS, "all boundaries")[:4] == ["5", "3–4", "3", "[−1, 0]"]
+    assert found.row(f"{POOLED}Endpoints by arm", "F") == ["3", "0", "1", "1", "0", "5"]
+    assert found.row(f"{POOLED}Endpoints by arm", "P") == ["3", "1", "1", "0", "0", "5"]
+    steps = f"{POOLED}From boundaries to joint successes, in runs"
     assert found.row(steps, "boundaries with both arms planned") == ["5", "3", "2"]
+
+
+def test_an_imported_table_is_not_pooled_with_own_runs_without_a_word(
+    ledger: Path, tmp_path: Path
+) -> None:
+    own = analyzed("--ledger", str(ledger))
+    path = write(tmp_path / "t.csv", [row("x", "correct", "capped"), row("y", "wrong", "correct")])
+    imported(path, ledger)
+    name = f"imported:{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+    found = analyzed("--ledger", str(ledger))
+    first, second = (cells[0] for cells in found.rows("P minus F by treatment"))
+    assert second == f"T2 {name}"
+    assert found.row(f"{first}: {BOUNDS}", "all boundaries") == own.row(BOUNDS, "all boundaries")
+    assert found.row(f"{second}: {BOUNDS}", "all boundaries")[:4] == ["2", "1", "1", "[0, 0]"]
+    assert "not said" in found.row("Settings that differ", "provider.model")
+    alone = analyzed("--ledger", str(ledger), "--treatment", name)
+    assert alone.row(BOUNDS, "all boundaries")[:4] == ["2", "1", "1", "[0, 0]"]
 
 
 def test_what_one_side_lacks_is_unknown_in_its_rows(ledger: Path, tmp_path: Path) -> None:
     imported(write(tmp_path / "t.csv", [row("x"), row("y", "wrong", "correct")]), ledger)
-    found = analyzed("--ledger", str(ledger))
+    found = analyzed("--ledger", str(ledger), "--pool")
     # tokens, requests and the strict contract are known of the three own runs alone
-    sums = "Suffix tokens of pairs"
+    sums = f"{POOLED}Suffix tokens of pairs"
     assert found.row(sums, "runs with known tokens") == ["1", "3"]
     assert found.row(sums, "left out: tokens unknown") == ["1", "2"]
-    alone = found.row("By contract and endpoint definition", "strict", "request")
+    alone = found.row(f"{POOLED}By contract and endpoint definition", "strict", "request")
     assert alone[:4] == ["5", "2–4", "2–4", "[−2, +2]"]
     # one run of the ledger's only task is marked, and x and y do not say
-    assert found.row(BOUNDS, "outside fitting tasks")[0] == "0"
-    said = refused("selector", "history_bytes >= 1", "--ledger", str(ledger))
+    assert found.row(POOLED + BOUNDS, "outside fitting tasks")[0] == "0"
+    said = refused("selector", "history_bytes >= 1", "--pool", "--ledger", str(ledger))
     assert f"{ledger}: row 4 (x): history_bytes: unknown, and the rule needs it" in said
 
 
@@ -222,7 +240,8 @@ def test_a_column_that_only_the_import_has_is_unknown_in_an_earlier_one(tmp_path
     new = tmp_path / "new.sqlite"
     imported(write(tmp_path / "a.csv", [row("a")]), new)
     imported(write(tmp_path / "b.jsonl", [row("b", history_bytes=7), row("c")]), new)
-    assert analyzed("frame", "--ledger", str(new)).says("The frame is 3 boundary runs.")
+    pooled = analyzed("frame", "--pool", "--ledger", str(new))
+    assert pooled.says("The frame is 3 boundary runs.")
     said = refused("selector", "history_bytes >= 1", "--ledger", str(new))
     assert "row 1 (a): history_bytes: unknown" in said
 

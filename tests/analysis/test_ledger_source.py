@@ -21,7 +21,10 @@ FAILED = ArmScript([], Endpoint.STOPPED, StopReason.PROVIDER_ERROR)
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Seven plans: two without a boundary, five boundary runs with every endpoint."""
+    """Seven plans: two without a boundary, five boundary runs with every endpoint.
+
+    One of the five is under another treatment than the rest, so that they share no frame.
+    """
     folder = tmp_path_factory.mktemp("analysed")
     for build in open_build(folder):
         build.pair(PREFIX, both(RIGHTLY, WRONGLY))
@@ -34,27 +37,43 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "ledger.sqlite"
 
 
+POOLED, APART = "2 treatments pooled: ", "P minus F by treatment"
+
+
 def test_the_flow_of_a_ledger_begins_with_its_plans(ledger: Path) -> None:
-    found = analyzed("frame", "--ledger", str(ledger))
+    found = analyzed("frame", "--pool", "--ledger", str(ledger))
     assert found.says(
         "Of 7 runs, 1 finished before anything was eligible, 1 stopped in capture, and 5 reached "
         "the boundary."
     )
-    assert found.row("Endpoints by arm", "F") == ["2", "1", "1", "1", "0", "5"]
-    assert found.row("Endpoints by arm", "P") == ["1", "1", "0", "2", "1", "5"]
+    assert found.row(f"{POOLED}Endpoints by arm", "F") == ["2", "1", "1", "1", "0", "5"]
+    assert found.row(f"{POOLED}Endpoints by arm", "P") == ["1", "1", "0", "2", "1", "5"]
+    apart = analyzed("frame", "--ledger", str(ledger))
+    assert apart.says(
+        "Of 6 runs, 1 finished before anything was eligible, 1 stopped in capture, and 4 reached "
+        "the boundary."
+    )
+    assert apart.says("Of 1 runs, 0 finished before anything was eligible, 0 stopped in capture,")
 
 
 def test_the_bounds_of_a_ledger_by_hand(ledger: Path) -> None:
     # runs: -1 | 0 | F fails, P's budget stop under joint 0 | both unknown | F wrong, P unknown
-    found = analyzed("bounds", "--ledger", str(ledger))
-    title = "P minus F by frame, as recorded"
+    found = analyzed("bounds", "--pool", "--ledger", str(ledger))
+    title = f"{POOLED}P minus F by frame, as recorded"
     assert found.row(title, "all boundaries")[:4] == ["5", "2–3", "1–3", "[−2, +1]"]
-    contracts = "By contract and endpoint definition"
+    contracts = f"{POOLED}By contract and endpoint definition"
     assert found.row(contracts, "extracted", "request")[3] == "[−2, +2]"
     assert found.row(contracts, "extracted", "joint")[3] == "[−1, +1]"
     for definition, expected in (("request", "[−2, +2]"), ("joint", "[−1, +1]")):
-        other = analyzed("bounds", "--ledger", str(ledger), "--endpoint", definition)
+        other = analyzed("bounds", "--pool", "--ledger", str(ledger), "--endpoint", definition)
         assert other.row(title, "all boundaries")[3] == expected
+    # the third run alone is under the joint definition: 0
+    apart = analyzed("bounds", "--ledger", str(ledger))
+    assert [cells[1:6] for cells in apart.rows(APART)] == [
+        ["4", "1", "2–3", "1–3", "[−2, +1]"],
+        ["1", "1", "0", "0", "[0, 0]"],
+    ]
+    assert apart.row("Settings that differ", "endpoint_definition") == ["request", "joint"]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])

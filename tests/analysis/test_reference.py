@@ -246,12 +246,20 @@ def test_logical_totals_from_the_published_prefix_totals(report: Report) -> None
 def test_logical_ratios_of_single_pairs_are_unknown_and_nothing_else_bears_their_name(
     report: Report,
 ) -> None:
-    assert report.columns(OF_EACH)[5:] == ["F logical", "P logical"]
+    assert report.columns(OF_EACH)[5:] == ["F logical", "P logical", "logical P / F"]
     logical = {cells[0]: cells[5:] for cells in report.rows(OF_EACH)}
     assert len(logical) == 17
-    assert logical.pop("pathspec-util") == ["123,741", "277,168"]
-    assert set(map(tuple, logical.values())) == {("unknown", "unknown")}
-    assert report.says("Logical ratios of single pairs need each pair's own prefix and are unknown")
+    assert logical.pop("pathspec-util") == ["123,741", "277,168", "2.24"]
+    assert set(map(tuple, logical.values())) == {("unknown", "unknown", "unknown")}
+    assert report.says(
+        "Logical ratios of single pairs need each pair's own prefix tokens, which 11 of 11 pairs "
+        "(J) and 16 of 17 pairs (comparable) do not have: theirs are unknown and in no figure."
+    )
+    title = "Logical ratios of single pairs, prefix included, P / F"
+    assert report.columns(title) == ["figure", "J, 0 of 11 pairs", "comparable, 1 of 17 pairs"]
+    assert report.row(title, "left out: prefix unknown") == ["11", "16"]
+    assert report.row(title, "geometric mean")[0] == "unknown"
+    assert report.row(title, "median")[0] == "unknown"
     shown = {cell for title in report.titles for cells in report.rows(title) for cell in cells}
     assert not {"1.292", "0.883"} & shown, "the table cannot know the published per-row figures"
 
@@ -268,7 +276,7 @@ def test_without_the_published_prefix_totals_logical_totals_are_unknown() -> Non
 
 def test_one_pair_in_full(report: Report) -> None:
     [pair] = [cells for cells in report.rows(OF_EACH) if cells[0] == "pathspec-util"]
-    assert pair[2:] == ["84,202", "237,629", "2.82", "123,741", "277,168"]
+    assert pair[2:] == ["84,202", "237,629", "2.82", "123,741", "277,168", "2.24"]
     [title] = [one for one in report.titles if one.startswith("Requests and mean tokens a request")]
     assert "1 of 17 pairs know them" in title
     [requests] = report.rows(title)

@@ -21,6 +21,7 @@ from tests.analysis.rows import Report, Row, figures, one_section, row, table
 F, P = ArmName.F, ArmName.P
 SUMS, USAGE = "Suffix tokens of pairs", "Usage of the suffix requests"
 KNOWN = "runs with known tokens"
+LOGICAL = "Logical ratios of single pairs, prefix included, P / F"
 EACH = "Suffix and logical tokens of each comparable pair, by P / F"
 
 
@@ -195,14 +196,83 @@ def test_logical_tokens_are_the_prefix_once_and_the_suffix() -> None:
     found = joint(rows)
     assert figures(found.prefix_tokens, found.logical) == (15, {F: 125, P: 85})
     said = shown(rows)
-    assert said.row(EACH, "a") == ["", "100", "50", "0.50", "110", "60"]
+    assert said.row(EACH, "a") == ["", "100", "50", "0.50", "110", "60", "0.55"]
     assert said.row(SUMS, "logical ratio of sums") == ["0.680", "0.680"]
     assert said.says("Without it the logical ratio of sums is 1.667.")  # 25 / 15
     assert not said.says("Logical ratios of single pairs need")
     rows[1]["prefix_tokens"] = None
     assert (joint(rows).prefix_tokens, joint(rows).logical) == (None, {F: None, P: None})
     assert joint(rows, 1000).logical == {F: 1110, P: 1070}
-    assert shown(rows).row(EACH, "b")[-2:] == ["unknown", "unknown"]
+    assert shown(rows).row(EACH, "b")[-3:] == ["unknown", "unknown", "unknown"]
+
+
+def test_logical_ratios_of_single_pairs_by_hand() -> None:
+    # task, prefix, F, P
+    found = [("a", 10, 10, 30), ("b", 100, 700, 300), ("c", 5, 5, 5), ("d", 30, 10, 150)]
+    rows = [tokens(task, f, p, prefix_tokens=prefix) for task, prefix, f, p in found]
+    rows.append(tokens("e", 90, 10, prefix_tokens=10, p_endpoint="wrong"))  # 20 / 100
+    said = shown(rows)
+    # J: 40 / 20 = 2, 400 / 800 = 0.5, 10 / 10 = 1, 180 / 40 = 4.5; comparable: 0.2 too
+    assert said.columns(LOGICAL) == ["figure", "J, 4 of 4 pairs", "comparable, 5 of 5 pairs"]
+    assert said.row(LOGICAL, "left out: prefix unknown") == ["0", "0"]
+    # 4.5 ** (1 / 4) = 1.4565; 0.9 ** (1 / 5) = 0.9792
+    assert said.row(LOGICAL, "geometric mean") == ["1.456", "0.979"]
+    assert said.row(LOGICAL, "median") == ["1.500", "1.000"]
+    # sorted 0.5, 1, 2, 4.5: the quantile q stands at place 3 q, counted from 0
+    assert said.row(LOGICAL, "quantile 0%") == ["0.500", "0.200"]
+    assert said.row(LOGICAL, "quantile 5%")[0] == "0.575"  # 0.5 + 0.15 of 0.5
+    assert said.row(LOGICAL, "quantile 25%")[0] == "0.875"
+    assert said.row(LOGICAL, "quantile 75%")[0] == "2.625"  # 2 + 0.25 of 2.5
+    assert said.row(LOGICAL, "quantile 95%")[0] == "4.125"  # 2 + 0.85 of 2.5
+    assert said.row(LOGICAL, "quantile 100%") == ["4.500", "4.500"]
+    assert [said.row(EACH, task)[-1] for task in "abcde"] == [
+        "2.00",
+        "0.50",
+        "1.00",
+        "4.50",
+        "0.20",
+    ]
+    assert said.says("linear between the sorted values")
+    assert not said.says("do not have")
+
+
+def test_a_pair_without_its_prefix_is_counted_and_in_no_logical_figure() -> None:
+    rows = [
+        tokens("a", 10, 30, prefix_tokens=10),
+        tokens("b", 1, 1000, prefix_tokens=None),
+        tokens("c", 10, 150, prefix_tokens=30),
+    ]
+    said = shown(rows)
+    assert said.columns(LOGICAL)[1] == "J, 2 of 3 pairs"
+    assert said.row(LOGICAL, "left out: prefix unknown") == ["1", "1"]
+    assert said.row(LOGICAL, "geometric mean")[0] == "3.000"  # of 2 and 4.5
+    assert said.row(LOGICAL, "median")[0] == "3.250"
+    assert said.row(SUMS, "logical ratio of sums")[0] == "unknown"
+    assert said.says("own prefix tokens, which 1 of 3 pairs (J) and 1 of 3 pairs (comparable)")
+    facts = resources_section(Study(table(rows))).facts()["joint"]["logical_ratios"]
+    assert (facts["known"], facts["unknown"], facts["median"]) == (2, 1, 3.25)
+
+
+def test_no_prefix_at_all_leaves_every_logical_figure_unknown() -> None:
+    said = shown([tokens("a", 10, 30), tokens("b", 10, 5)])
+    figures = {tuple(cells[1:]) for cells in said.rows(LOGICAL)[1:]}
+    assert figures == {("unknown", "unknown")}
+    assert said.row(LOGICAL, "left out: prefix unknown") == ["2", "2"]
+    assert shown([tokens("a", 10, 30), tokens("b", 10, 5)], joint_prefix_total=100).row(
+        LOGICAL, "median"
+    ) == ["unknown", "unknown"]
+
+
+def test_the_repeats_of_a_run_are_one_logical_ratio() -> None:
+    repeats = [
+        tokens("a", f, p, prefix_tokens=10, run_id=1, repeat=number)
+        for number, (f, p) in enumerate([(10, 20), (30, 60)], 1)
+    ]
+    said = shown([*repeats, tokens("b", 10, 10, prefix_tokens=90, run_id=2, repeat=1)])
+    # (10 + 40) / (10 + 20) and 1
+    assert said.columns(LOGICAL)[1] == "J, 2 of 2 pairs"
+    assert said.row(LOGICAL, "quantile 100%")[0] == "1.667"
+    assert said.row(LOGICAL, "quantile 0%")[0] == "1.000"
 
 
 def test_a_known_prefix_total_of_the_rows_is_not_overruled() -> None:

@@ -92,6 +92,8 @@ def write(path: Path, rows: int, seed: int = 1) -> None:
         ),
         "plan_digest": text([f"{i:064x}" for i in range(20_000)], tasks),
         "seal": arrow.array([f"{i:064x}" for i in range(rows)]),
+        "treatment": text(["ab" * 32], np.zeros(rows)),
+        "treatment_settings": text(['{"limits":{"suffix_requests":12}}'], np.zeros(rows)),
         "model": text(["made-up-1"], np.zeros(rows)),
         "contract": text(["extracted"], np.zeros(rows)),
         "endpoint_definition": text(["request", "joint"], random.integers(0, 2, rows)),

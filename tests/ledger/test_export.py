@@ -1,12 +1,15 @@
 """What an export says: totals, unknowns, arms not run, runs without a boundary."""
 
 import csv
+import hashlib
 import io
 import json
 from typing import Any
 
+from revereval.canonical import canonical_bytes
 from revereval.ledger.export import export
 from revereval.ledger.recording import Outcome
+from revereval.ledger.treatment import treatment_digest
 from revereval.terms import ArmName, AttemptState, Endpoint, StopReason
 from tests.ledger.build import ANSWERS, ERRS, PREFIX, RIGHT, ArmScript, Build, both
 from tests.ledger.script import READ, REFUSED, SEARCH, Turn, used
@@ -199,3 +202,34 @@ def test_an_empty_table_is_a_header_and_no_rows(build: Build) -> None:
     manifest = export(build.database, "boundaries", "csv", output)
     assert manifest.rows == 0
     assert output.getvalue().startswith(b"flow,task_id,") and output.getvalue().count(b"\n") == 1
+
+
+def test_a_boundary_says_its_treatment_and_what_that_is_the_digest_of(build: Build) -> None:
+    first = build.pair(PREFIX, both(CORRECT, CORRECT), companion="after_answer")
+    build.pair(PREFIX, both(CORRECT, CORRECT))
+    odd = {
+        "temperature": 1e-07,
+        "top_p": 1.0,
+        "stop": ['é \ud83d \u2028 \0 \x7f " \\ /', None, True],
+    }
+    with build.database.transaction():
+        [plan] = build.database.rows("SELECT * FROM plan ORDER BY id LIMIT 1")
+        document = json.loads(plan.document)
+        document["provider"]["sampling"] = odd
+        changed = canonical_bytes(document).decode()
+        update = "UPDATE plan SET document = ?, treatment = ? WHERE id = ?"
+        build.database.driver.execute(update, (changed, treatment_digest(document), plan.id))
+    one, other = rows(build, "boundaries")
+    assert one["run_id"] == first
+    settings = [json.loads(row["treatment_settings"]) for row in (one, other)]
+    assert settings[0]["provider"]["sampling"] == odd
+    assert [found["companion"] for found in settings] == ["after_answer", "always"]
+    assert "task" not in settings[0]
+    assert [settings[1][name] for name in ("control", "implementation")] == [None, None]
+    for row in (one, other):
+        text = row["treatment_settings"].encode()
+        assert row["treatment"] == hashlib.sha256(text).hexdigest()
+    assert [row["treatment"] for row in rows(build, "plans")] == [
+        one["treatment"],
+        other["treatment"],
+    ]

@@ -50,5 +50,5 @@ def study(reference: Path) -> Study:
 
 
 def study_of(file: Path, question: Question | None = None) -> Study:
-    table, plans = boundary_table(file, Path("unused"))
-    return Study(table, question or Question(), plans)
+    table, _ = boundary_table(file, Path("unused"))
+    return Study(table, question or Question())

@@ -140,9 +140,16 @@ def test_imported_rows_are_in_the_frame_and_are_never_followed(
     assert run_here("ledger", "import", str(reference), "--ledger", str(ledger)).code == 0
     done = run_here("report", "--ledger", str(ledger), "-o", str(path), "--json")
     assert done.code == 0, done.err
-    assert [figure["name"] for figure in done.json["figures"]][3:] == ["run-2"]
+    apart = [f"{name}-{t}" for t in ("t1", "t2") for name in ("flow", "bounds", "pairs")]
+    assert [figure["name"] for figure in done.json["figures"]] == [*apart, "run-2"]
     text = path.read_text("utf-8")
-    assert "over 29 boundary runs" in text
+    assert "over 2 boundary runs" in text
+    assert "over 27 boundary runs" in text
+    assert "over 29 boundary runs" not in text
+    pooled = run_here("report", "--ledger", str(ledger), "-o", str(path), "--json", "--pool")
+    assert [figure["name"] for figure in pooled.json["figures"]][3:] == ["run-2"]
+    text = path.read_text("utf-8")
+    assert "2 treatments pooled: P minus F in successes, over 29 boundary runs" in text
     assert "27 boundary runs were imported and come without their plans." in text
 
 

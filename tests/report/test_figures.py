@@ -68,7 +68,8 @@ def repeated(study: Study, times: int) -> Study:
         prefix_tokens=more(table.prefix_tokens),
         features={name: more(values) for name, values in table.features.items()},
         fitting=None if table.fitting is None else more(table.fitting), split=None,
-        run=np.arange(len(table) * times),
+        run=np.arange(len(table) * times), run_id=more(table.run_id),
+        treatment=coded(table.treatment), said={}, place=np.arange(len(table) * times),
     )  # fmt: skip
     return Study(made, Question())
 

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from revereval.analysis.flow import plans_of
 from revereval.analysis.selector import parse_rule
 from revereval.analysis.study import Question, Study
+from revereval.analysis.treatments import alone
 from revereval.cli.tables import boundary_table
 from revereval.report.document import document
 from revereval.report.rendering import page
@@ -59,8 +61,8 @@ def test_every_number_of_the_reference_record_is_in_the_page(
 
 def test_every_number_of_a_ledger_is_in_the_page(tmp_path: Path, ledger: Path) -> None:
     reader = written(tmp_path, "--ledger", str(ledger))
-    table, plans = boundary_table(None, ledger)
-    study = Study(table, Question(), plans)
+    table, captured = boundary_table(None, ledger)
+    study = Study(table, Question(), plans_of(captured or ()))
     assert_holds(reader, study)
     assert (
         "a program that stands in for a model and whose token usage is an estimate" in reader.text
@@ -72,7 +74,7 @@ def test_every_number_of_a_ledger_is_in_the_page(tmp_path: Path, ledger: Path) -
 
 
 def test_quality_is_read_before_resources(study: Study) -> None:
-    reader = read_page(page(document(study, [], None)))
+    reader = read_page(page(document(alone(study), [], None)))
     order = [heading.lstrip("0123456789 ") for heading in reader.headings]
     places = [order.index(name) for name in ("How to read this", "The frame",
               "Quality of the whole frame", "Conditional resources",
@@ -84,7 +86,7 @@ def test_quality_is_read_before_resources(study: Study) -> None:
 
 
 def test_a_table_says_that_it_has_no_single_pairs_and_no_plans(study: Study) -> None:
-    reader = read_page(page(document(study, [], None)))
+    reader = read_page(page(document(alone(study), [], None)))
     assert "The table came without its requests" in reader.text
     assert "The table names neither plans nor providers nor models." in reader.text
 
@@ -114,7 +116,7 @@ def test_an_empty_frame_is_an_error_and_no_page(tmp_path: Path) -> None:
 
 def test_a_long_trace_is_cut_and_says_so(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("revereval.report.document.MOST_ROWS", 5)
-    reader = read_page(page(document(study, [], None)))
+    reader = read_page(page(document(alone(study), [], None)))
     cut = [title for title in reader.tables if "the first 5 of 17 rows" in title]
     assert cut and all(len(reader.tables[title]) == 6 for title in cut)
 

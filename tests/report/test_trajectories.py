@@ -8,6 +8,7 @@ import pytest
 
 from revereval.analysis.boundaries import CORRECT, PRIMARY, WRONG, Boundaries
 from revereval.analysis.study import Study
+from revereval.analysis.treatments import alone
 from revereval.errors import InputError
 from revereval.ledger.database import Database
 from revereval.ledger.show import run_facts
@@ -95,7 +96,9 @@ def test_harmed_pairs_do_not_crowd_out_the_others(study: Study) -> None:
 
 def test_plans_beyond_two_hundred_are_counted_and_hashed(study: Study) -> None:
     plans = [PlanUsed(f"{number:064x}", "t", "openai-chat", "m", 1) for number in range(450)]
-    part = next(part for part in document(study, plans, None).parts if part.section.name == "plans")
+    part = next(
+        part for part in document(alone(study), plans, None).parts if part.section.name == "plans"
+    )
     table = part.section.tables[1]
     assert len(table.rows) == 200
     said = " ".join(part.section.sentences)
@@ -103,12 +106,12 @@ def test_plans_beyond_two_hundred_are_counted_and_hashed(study: Study) -> None:
     assert "The other 250, sorted, a line each, have the SHA-256 " in said
     changed = [*plans[:-1], replace(plans[-1], digest=f"{999:064x}")]
     other = next(
-        part for part in document(study, changed, None).parts if part.section.name == "plans"
+        part for part in document(alone(study), changed, None).parts if part.section.name == "plans"
     )
     assert other.section.sentences != part.section.sentences
 
 
 def test_a_stand_in_is_named_as_one(study: Study) -> None:
     plans = [PlanUsed("", "t", "scripted", "scripted", 2), PlanUsed("", "t", "openai-chat", "m", 3)]
-    assert document(study, plans, None).stand_in.startswith("2 of 5 runs were answered by")
-    assert document(study, plans[1:], None).stand_in == ""
+    assert document(alone(study), plans, None).stand_in.startswith("2 of 5 runs were answered by")
+    assert document(alone(study), plans[1:], None).stand_in == ""
