@@ -228,6 +228,8 @@ class Record:
     """Of each chosen treatment."""
     pooled: Study | None
     """Of several together; None unless it was asked for."""
+    elsewhere: int = 0
+    """As of a study, where several treatments share it."""
 
     @property
     def treatments(self) -> tuple[Treatment, ...]:
@@ -279,9 +281,9 @@ def record(
         problem = f"{len(chosen.treatments)} treatments: select one that the prefix total is of"
         raise InputError(table.source, "treatment", problem)
     elsewhere = 0 if selection else _elsewhere(table, captured or ())
-    pooled = study(chosen.treatments, elsewhere) if several and selection.pool else None
+    pooled = study(chosen.treatments) if several and selection.pool else None
     apart = tuple(study([one], 0 if several else elsewhere) for one in chosen.treatments)
-    return Record(table.source, chosen, selection, apart, pooled)
+    return Record(table.source, chosen, selection, apart, pooled, elsewhere if several else 0)
 
 
 def alone(study: Study) -> Record:

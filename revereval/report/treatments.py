@@ -56,6 +56,9 @@ def treatments_section(record: Record) -> Section:
     ]
     if not differing:
         sentences.append("In what they differ is not said.")
+    if record.elsewhere:
+        text = "runs are under other treatments, which reached no boundary."
+        sentences.append(f"{record.elsewhere:,} {text}")
     told = [
         one_told(one) | {"tasks": len(of), "contrast": facts(known, study.table)}
         for one, study, known, of in zip(record.treatments, record.apart, found, tasks, strict=True)
