@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 
 from sqlalchemy import Engine, event
 
+from revereval.pair.implementation import implementation
+
 Hook = dict[str, Any]
 
 CHILD_S = 120
@@ -69,6 +71,11 @@ def pause_at_statement(nth: int, reached: Path, go: Path) -> Hook:
 def setting(name: str, value: Any) -> Hook:
     """Another value of a module's constant; of a function, the text that it returns."""
     return {"kind": "setting", "name": name, "value": value}
+
+
+def unnoticed(name: str, value: Any) -> Hook:
+    """As `setting`, made after the plan's implementation was looked at: no digest sees it."""
+    return {"kind": "unnoticed", "name": name, "value": value}
 
 
 def disk_full_from(function: str, nth: int) -> Hook:
@@ -222,6 +229,11 @@ def _setting(name: str, value: Any) -> None:
     setattr(owner, attribute, (lambda *_: value) if isinstance(value, str) else value)
 
 
+def _unnoticed(name: str, value: Any) -> None:
+    implementation()
+    _setting(name, value)
+
+
 def _disk_full_from(function: str, nth: int) -> None:
     calls = count(1)
     connections: list[Any] = []
@@ -247,6 +259,7 @@ _INSTALLERS: dict[str, Callable[..., None]] = {
     "leave_a_child": _leave_a_child,
     "kill_between_requests": _kill_between_requests,
     "setting": _setting,
+    "unnoticed": _unnoticed,
     "disk_full_from": _disk_full_from,
     "disk_of": _disk_of,
 }

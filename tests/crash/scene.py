@@ -17,7 +17,7 @@ from .server import LoggedApp
 
 REPOSITORY = Path(__file__).parents[2]
 TASKS = REPOSITORY / "tasks"
-TASK = "h11-framing"
+TASK = "pygments-regexlexer"
 WAIT_S = 60.0
 
 CONFIG = """

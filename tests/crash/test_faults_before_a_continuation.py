@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from .facts import Arm, Rows, arms, capture, facts, query
-from .hooks import COMPLETE, kill, setting
+from .hooks import COMPLETE, kill, setting, unnoticed
 from .scene import TASK, TASKS, Scene, require_clean
 from .test_kill import ENDPOINTS, STAGES
 
@@ -23,7 +23,7 @@ def own_cache(scene: Scene, cache: Path) -> Scene:
 
 
 def snapshot_file(scene: Scene) -> Path:
-    (found,) = scene.cache.glob("revereval/snapshots/*/h11/_state.py")
+    (found,) = scene.cache.glob("revereval/snapshots/*/pygments/lexer.py")
     return found
 
 
@@ -53,7 +53,7 @@ def test_a_snapshot_changed_after_the_capture_stops_the_run_and_sends_nothing(
         "P": Arm("unexecuted", "snapshot_changed", 0),
     }
     ((detail,),) = query(own_cache.ledger, "SELECT detail FROM arm WHERE name = 'F'")
-    assert "h11/_state.py" in detail
+    assert "pygments/lexer.py" in detail
     assert own_cache.pair("1", "--resend-in-doubt").code == 3
     assert len(own_cache.app.hits) == PREFIX
     require_clean(own_cache)
@@ -65,7 +65,7 @@ def test_a_snapshot_changed_before_a_run_is_bad_input_until_it_is_mended(
     before = change_snapshot(own_cache)
     done = own_cache.pair()
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "h11/_state.py" in done.err
+    assert "pygments/lexer.py" in done.err
     assert own_cache.app.hits == []
     snapshot_file(own_cache).write_bytes(before)
     assert own_cache.pair().code == 0
@@ -98,15 +98,15 @@ def test_a_snapshot_changed_during_the_capture_stops_it(own_cache: Scene) -> Non
 
 
 def reads_at_most(size: int) -> list[dict[str, object]]:
-    """Another release of the read tool, which shows less of a file at once."""
-    return [setting("revereval.agent.tools:MAX_READ_BYTES", size)]
+    """A read tool that shows less of a file at once, and has the digest of ours."""
+    return [unnoticed("revereval.agent.tools:MAX_READ_BYTES", size)]
 
 
 DIFFERENCES = {
-    # the second observation, of 10,411 bytes, is the sixth message; request 2 carries it first
-    10_000: "differs from recorded request 2 at $.messages[5].content",
-    # the third, of 26,863 bytes, is the eighth; no taped request carries it yet
-    20_000: "differs from the boundary request at $.messages[7].content",
+    # the second observation, of 35,154 bytes, is the sixth message; request 2 carries it first
+    30_000: "differs from recorded request 2 at $.messages[5].content",
+    # the third, of 40,348 bytes, is the eighth; no taped request carries it yet
+    38_000: "differs from the boundary request at $.messages[7].content",
 }
 
 
@@ -126,12 +126,24 @@ def test_a_tool_that_shows_something_else_ends_the_run_before_a_live_request(
     require_clean(scene)
 
 
+def test_a_run_is_not_continued_by_another_release_of_a_tool(scene: Scene) -> None:
+    capture_only(scene)
+    before = arms(scene.ledger)
+    other = [setting("revereval.agent.tools:MAX_READ_BYTES", 30_000)]
+    done = scene.pair("1", hooks=other)
+    assert done.code == 2
+    assert "changed since the plan: tools (version" in done.err
+    assert done.err.count("\n") == 1
+    assert arms(scene.ledger) == before
+    assert len(scene.app.hits) == PREFIX
+
+
 def test_an_interrupted_capture_is_not_continued_with_another_tool(scene: Scene) -> None:
     assert scene.pair(hooks=[kill(COMPLETE, "after", 3)]).code == -9
-    assert scene.pair(hooks=reads_at_most(10_000)).code == 3
+    assert scene.pair(hooks=reads_at_most(30_000)).code == 3
     assert capture(scene.ledger) == ("stopped", "prefix_mismatch")
     found = query(scene.ledger, "SELECT capture_detail FROM run")
-    assert found == [(DIFFERENCES[10_000],)]
+    assert found == [(DIFFERENCES[30_000],)]
     assert len(scene.app.hits) == 3
     require_clean(scene)
 
@@ -139,7 +151,7 @@ def test_an_interrupted_capture_is_not_continued_with_another_tool(scene: Scene)
 def test_an_interrupted_arm_is_not_continued_with_another_excerpt(scene: Scene) -> None:
     """P's own recorded requests are replayed too, and must be equal as the tape's are."""
     assert scene.pair(hooks=[kill(COMPLETE, "after", PREFIX + 3 + 2)]).code == -9
-    other = [setting("revereval.projection.policy:projected_text", "as another release says it")]
+    other = [unnoticed("revereval.projection.policy:projected_text", "as another release says it")]
     assert scene.pair(hooks=other).code == 3
     assert arms(scene.ledger) == {
         "F": ENDPOINTS["F"],
