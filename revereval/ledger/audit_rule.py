@@ -146,7 +146,9 @@ def serve(
         by_default = {"chars": settings["search_chars"]}
         if name == "recover_evidence":
             by_default = {"start": 0, "chars": settings["recover_default_chars"]}
-        given = by_default | {key: value for key, value in given.items() if value is not None}
+        said = {key: value for key, value in given.items() if value is not None}
+        given = {**by_default, **dict.fromkeys(given), **said}
+        given |= {key: value for key, value in by_default.items() if given[key] is None}
     answer = _search if name == "search_evidence" else _recover
     served = answer(given, originals, left - 1, settings)
     if served.outcome is not ArchiveOutcome.OK:

@@ -8,6 +8,14 @@ from typing import Any, Final, NoReturn, Protocol
 
 from revereval.canonical import StrictJSONError, strict_json
 from revereval.provider.body import Item
+from revereval.provider.content import (
+    REASONING,
+    has_reasoning,
+    mapping,
+    refusal_of,
+    sequence,
+    text_of,
+)
 from revereval.provider.error_body import WireError, error_of
 from revereval.provider.no_answer import Held, no_answer, possibly_cut
 from revereval.terms import StopReason
@@ -141,14 +149,14 @@ class ChatWire:
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
             raise ReplyError("the reply has no choices")
-        choice = _mapping(choices[0])
+        choice = mapping(choices[0])
         message = choice.get("message")
         if not isinstance(message, dict):
             raise ReplyError("the reply's first choice has no message")
         if choice.get("finish_reason") == "error":
             raise ReplyError("the reply's finish_reason is error", error_of(choice))
-        wire_calls = [_mapping(call) for call in _list(message.get("tool_calls"))]
-        functions = [_mapping(call.get("function")) for call in wire_calls]
+        wire_calls = [mapping(call) for call in sequence(message.get("tool_calls"))]
+        functions = [mapping(call.get("function")) for call in wire_calls]
         calls = _calls(
             [
                 (call.get("id"), f.get("name"), f.get("arguments"))
@@ -162,9 +170,9 @@ class ChatWire:
             ended=_FINISHES.get(str(choice.get("finish_reason"))),
             calls=len(calls),
             unread_calls=sum(call.problem is not None for call in calls),
-            text=_text(content),
-            refusal=_text(message.get("refusal")) or _refusal(content),
-            reasoning=any(message.get(name) for name in _REASONING) or _reasons(content),
+            text=text_of(content),
+            refusal=text_of(message.get("refusal")) or refusal_of(content),
+            reasoning=any(message.get(name) for name in REASONING) or has_reasoning(content),
             function_call=bool(message.get("function_call")),
             possibly_cut=possibly_cut(usage, output_limit),
         )
@@ -228,7 +236,7 @@ class ResponsesWire:
             raise ReplyError("the reply has no output")
         if body.get("status") in ("failed", "cancelled"):
             raise ReplyError(f"the response's status is {body['status']}")
-        items = [_mapping(item) for item in output]
+        items = [mapping(item) for item in output]
         wire_calls = [item for item in items if item.get("type") == "function_call"]
         calls = _calls(
             [(item.get("call_id"), item.get("name"), item.get("arguments")) for item in wire_calls],
@@ -241,10 +249,10 @@ class ResponsesWire:
             ended=_ended(body),
             calls=len(calls),
             unread_calls=sum(call.problem is not None for call in calls),
-            text="".join(map(_text, contents)),
-            refusal="".join(map(_refusal, contents)),
-            reasoning=any(item.get("type") in _REASONING for item in items)
-            or any(map(_reasons, contents)),
+            text="".join(map(text_of, contents)),
+            refusal="".join(map(refusal_of, contents)),
+            reasoning=any(item.get("type") in REASONING for item in items)
+            or any(map(has_reasoning, contents)),
             function_call=False,
             possibly_cut=possibly_cut(usage, output_limit),
         )
@@ -271,19 +279,13 @@ _FINISHES = {
     "refusal": StopReason.REFUSAL,
 }
 """By `finish_reason`; those that other servers than OpenAI's send are from their references."""
-_TEXT = ("text", "output_text")
-_REASONING = (
-    "reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking",
-    "thinking_blocks", "redacted_thinking",
-)  # fmt: skip
-"""Fields of a Chat message, types of output items, and types of the parts of a content."""
 
 
 def _ended(body: Mapping[str, Any]) -> StopReason | None:
     """What ended a response: an incomplete one is cut, but for the content filter."""
     if body.get("status") != "incomplete":
         return None
-    reason = _mapping(body.get("incomplete_details")).get("reason")
+    reason = mapping(body.get("incomplete_details")).get("reason")
     return StopReason.CONTENT_FILTER if reason == "content_filter" else StopReason.OUTPUT_LIMIT
 
 
@@ -366,37 +368,10 @@ def _arguments(raw: object) -> tuple[Mapping[str, Any], str, str | None]:
     return value, text, None
 
 
-def _text(content: object) -> str:
-    """Plain text of a `content`: a string, or the text parts of a list."""
-    if isinstance(content, list):
-        parts = [part for part in map(_mapping, content) if part.get("type", "text") in _TEXT]
-        return "".join(_text(part.get("text")) for part in parts)
-    return content if isinstance(content, str) else ""
-
-
-def _refusal(content: object) -> str:
-    """The refusal parts of a `content`."""
-    parts = [part for part in map(_mapping, _list(content)) if part.get("type") == "refusal"]
-    return "".join(_text(part.get("refusal")) for part in parts)
-
-
-def _reasons(content: object) -> bool:
-    """Whether a `content` has parts that are reasoning."""
-    return any(part.get("type") in _REASONING for part in map(_mapping, _list(content)))
-
-
 def _refuse_nothing(held: Held, usage: object) -> None:
-    reported = any(count is not None for count in _mapping(usage).values())
+    reported = any(count is not None for count in mapping(usage).values())
     if held.nothing and held.ended is None and not reported:
         raise ReplyError("the reply has no text, no tool call and no usage")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _name(value: object) -> str | None:

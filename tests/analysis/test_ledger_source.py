@@ -53,7 +53,7 @@ def test_the_flow_of_a_ledger_begins_with_its_plans(ledger: Path) -> None:
         "Of 6 runs, 1 finished before anything was eligible, 1 stopped in capture, and 4 reached "
         "the boundary."
     )
-    assert apart.says("Of 1 runs, 0 finished before anything was eligible, 0 stopped in capture,")
+    assert apart.says("Of 1 run, 0 finished before anything was eligible, 0 stopped in capture,")
 
 
 def test_the_bounds_of_a_ledger_by_hand(ledger: Path) -> None:

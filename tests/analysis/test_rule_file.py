@@ -208,7 +208,7 @@ def test_a_row_whose_fitting_is_unknown_is_not_held_out(tmp_path: Path) -> None:
     title = "Rule minus always full, as recorded"
     assert found.row(title, OUTSIDE)[0] == "2", "c and d"
     assert found.row(title, "outside fitting source groups")[0] == "1", "d alone"
-    assert found.says("The table marks 1 tasks as fitting rows: a.")
+    assert found.says("The table marks 1 task as fitting rows: a.")
     assert found.says("Whether on b too is unknown, so that they are not held out.")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from revereval.ledger.audit_material import Findings
+from revereval.tasks import scoring
 from revereval.terms import ArchiveOutcome, Endpoint, StopReason
 from tests.ledger.audited import disagreements, fields, findings, tamper
 from tests.ledger.build import ANSWERS, PREFIX, ArmScript, Build, both
@@ -213,7 +214,8 @@ def test_a_plan_without_implementation_is_said_to_be_and_its_rule_is_still_check
     build.pair([Turn([READ]), Turn([LITTLE])], both(ANSWERED, ANSWERED), implementation=None)
     assert disagreements(build) == set()
     assert of_run(build).unchecked == [
-        ("versions of the rules", "the plan was recorded without versions of its rules")
+        ("versions of the rules", "the plan was recorded without versions of its rules"),
+        *[("score of an answer", f"scorer of version 1; here is version {scoring.VERSION}")] * 2,
     ]
     build.pair([Turn([READ])], both(ANSWERED, ANSWERED), implementation=None)
     assert BOUNDARY in fields(build)
@@ -227,7 +229,7 @@ def test_a_search_by_the_rule_of_before_is_not_derived_again_and_no_disagreement
     build.pair([Turn([READ]), Turn([old])], both(ANSWERED, ANSWERED), implementation=None)
     assert disagreements(build) == set()
     assert {what for what, _ in of_run(build).unchecked} == {
-        "versions of the rules", "text of a search",
+        "versions of the rules", "text of a search", "score of an answer",
     }  # fmt: skip
 
 

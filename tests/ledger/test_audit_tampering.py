@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from revereval.terms import Endpoint
+from revereval.terms import ArmName, Endpoint
 from tests.ledger.audited import disagreements, fields, findings, tamper
 from tests.ledger.build import ANSWERS, PREFIX, ArmScript, Build, both
-from tests.ledger.script import READ, SEARCH, Turn, used
+from tests.ledger.script import LITTLE, READ, SEARCH, Turn, used
 
 # changed bytes
 
@@ -208,10 +208,12 @@ def test_a_finished_capture_is_scored_again(build: Build) -> None:
 
 
 def test_answers_that_an_older_ledger_did_not_score_key_by_key_are_no_disagreement(
-    paired: Build,
+    build: Build,
 ) -> None:
-    tamper(paired, "UPDATE arm SET key_scores = NULL")
-    assert disagreements(paired) == set()
+    arms = {name: ArmScript([ANSWERS], Endpoint.CORRECT) for name in ArmName}
+    build.pair([Turn([READ]), Turn([LITTLE])], arms, implementation=None)
+    tamper(build, "UPDATE arm SET key_scores = NULL")
+    assert disagreements(build) == set()
 
 
 def test_a_boundary_column_without_a_boundary_is_reported(build: Build) -> None:

@@ -129,6 +129,7 @@ def test_every_page_is_read_along_an_index(build: Build, name: str) -> None:
         "SCAN (subquery",
         "SCAN usage",
         "SCAN request USING INDEX",
+        "SCAN json_each VIRTUAL TABLE",
     )
     scans = [d for d in details if d.startswith("SCAN") and not d.startswith(produced)]
     assert scans == []

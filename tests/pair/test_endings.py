@@ -147,7 +147,7 @@ def test_a_final_answer_is_scored_by_both_contracts_and_the_plan_names_the_one_t
 def test_an_answer_in_request_k_counts_and_the_need_of_one_more_is_capped(
     tmp_path: Path,
 ) -> None:
-    for limit, endpoints in {4: ("correct", "capped"), 3: ("capped", "capped")}.items():
+    for limit, endpoints in {5: ("correct", "capped"), 4: ("capped", "capped")}.items():
         chosen = config(limits={"suffix_requests": limit})
         one = bench(tmp_path / str(limit), TASK, chosen)
         assert one.run(Watched(one.plan)) is None

@@ -62,7 +62,7 @@ def digests() -> dict[str, str]:
 
 
 EDITS = [
-    ("prompt", "prompt", "You can only read.", "You can only look."),
+    ("prompt", "prompt", "You can only read,", "You can only look,"),
     ("prompt", "prompt", "Source: {package}.", "Source {package}:"),
     ("tools", "tools", "at most 2,000 lines", "up to 2,000 lines"),
     ("tools", "tools", "MAX_READ_LINES = 2000", "MAX_READ_LINES = 1999"),
@@ -107,8 +107,9 @@ EDITS = [
     ("wire", "wire", 'SUBSTITUTE_ARGUMENTS = "{}"', 'SUBSTITUTE_ARGUMENTS = "null"'),
     ("wire", "wire", "call_{turn}_{index}", "made_{turn}_{index}"),
     ("wire", "wire", "ids = set(used_ids)", "ids = set()"),
-    ("wire", "wire", 'choice.get("finish_reason") == "length"', "False"),
-    ("wire", "wire", 'reason == "max_output_tokens"', "True"),
+    ("wire", "wire", '"length": StopReason.OUTPUT_LIMIT', '"longer": StopReason.OUTPUT_LIMIT'),
+    ("wire", "wire", 'reason == "content_filter"', "True"),
+    ("wire", "wire", "possibly_cut(usage, output_limit)", "False"),
     ("wire", "wire", 'if choice.get("finish_reason") == "error"', "if False"),
     ("wire", "wire", 'in ("failed", "cancelled")', 'in ("failed",)'),
     ("wire", "wire", "if echo_unknown or k in", "if k in"),

@@ -193,7 +193,7 @@ def test_controls_are_in_no_frame_and_said_beside_it(lab: Lab) -> None:
     pair(lab, f=WRONG)
     ledger = ["--ledger", str(lab.ledger)]
     frame = run_here("analyze", "frame", *ledger)
-    assert "Of 1 runs, 0 finished before anything was eligible" in frame.said
+    assert "Of 1 run, 0 finished before anything was eligible" in frame.said
     bounds = run_here("analyze", "bounds", *ledger)
     assert (
         "Of 1 tasks at a boundary 1 have a closed-book run, without tools; it is correct in 1: "

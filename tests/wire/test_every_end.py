@@ -84,7 +84,7 @@ ENDS: dict[str, End] = {
     "524": End(Response(b"error code: 524", 524), "ambiguous", "ambiguous_dispatch"),
     "408": End(Response(b"", 408), "ambiguous", "ambiguous_dispatch"),
     "202": End(Response(b"", 202), "ambiguous", "ambiguous_dispatch"),
-    "302": End(Response(b"", 302, {"Location": "/"}), "failed", "provider_error"),
+    "302": End(Response(b"", 302, {"Location": "/"}), "failed", "pause:redirected"),
     "no answer": End(CLOSED, "ambiguous", "ambiguous_dispatch"),
     "200 html": End(Response(b"<p>Sign in</p>", 200, HTML), "ambiguous", "ambiguous_dispatch"),
     "200 error": End(error(200, "boom"), "failed", "provider_error"),
